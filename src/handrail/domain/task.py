@@ -1,0 +1,211 @@
+"""A task: objects, safety and a goal, compiled into guarded ground operators.
+
+Rules over whole plans and ordered subgoals become *monitor* fluents (their atoms start with `$`) that ordinary effects update and
+ordinary conditions read. Checker, planner and executor run the same operators, so none of them can forget a rule, and regression
+through an operator carries the rules along.
+"""
+
+from __future__ import annotations
+
+from handrail.domain import formula as f
+from handrail.domain.goal import Goal
+from handrail.domain.ground import FALSE, TRUE, Cmp, Eq, Node, Ref, Values, atoms, conj, disj, negate
+from handrail.domain.grounder import grounder
+from handrail.domain.operator import GroundEffect, Guard, Operator
+from handrail.domain.plan import Step
+from handrail.domain.rules import Rule, RuleKind
+from handrail.domain.state import State
+from handrail.domain.types import Kind, Objects
+from handrail.domain.values import Atom, Value
+from handrail.errors import DomainError, did_you_mean
+
+
+class _GroundRule:
+    """A rule over these objects and the monitor it needs."""
+
+    def __init__(self, index: int, rule: Rule, first: Node, second: Node) -> None:
+        self.rule = rule
+        self.first = first
+        self.second = second
+        self.atom: Atom = ("$rule", str(index))
+        self.reads = atoms(first) | atoms(second)
+
+    def guard(self, text: str, node: Node) -> Guard:
+        return Guard("RULE_BROKEN", text, node)
+
+
+class Task:
+    """What a plan is checked, searched and executed against.
+
+    Args:
+        objects: the scene's objects, which know their domain.
+        goal: None for "any end will do".
+    """
+
+    def __init__(self, objects: Objects, goal: Goal | None = None) -> None:
+        self.objects = objects
+        self.domain = objects.domain
+        self.goal = goal or Goal()
+        self.ground = grounder(objects)
+        node = self.ground.node
+        self.rules: list[_GroundRule] = []
+        for i, rule in enumerate((*self.domain.safety.rules, *no_go_rules(objects))):
+            first = node(rule.first)
+            second = node(rule.second) if rule.second is not None else TRUE
+            self.rules.append(_GroundRule(i, rule, first, second))
+        self.final = node(self.goal.final)
+        self.subgoals = tuple(node(s) for s in self.goal.subgoals)
+        self.keep = tuple((str(k), node(k)) for k in self.goal.keep)
+        self._reached: tuple[Atom, ...] = tuple(("$goal", str(i)) for i in range(len(self.subgoals)))
+        self._forbid: dict[str, list[tuple[str, f.Condition]]] = {}
+        for ban in self.domain.safety.forbid:
+            if ban.skill != "*" and ban.skill not in self.domain.skills:
+                raise DomainError(
+                    f"safety forbids the unknown skill '{ban.skill}'.{did_you_mean(ban.skill, set(self.domain.skills))}"
+                )
+            self._forbid.setdefault(ban.skill, []).append((ban.because or str(ban), ban.when))
+        self._operators: dict[Step, Operator] = {}
+
+    @property
+    def open_promises(self) -> tuple[tuple[str, Node], ...]:
+        """Per `after ... within` rule: its text and the condition that no promise is open."""
+        return tuple((str(r.rule), Eq(r.atom, 0, 0)) for r in self.rules if r.rule.kind is RuleKind.AFTER)
+
+    @property
+    def end(self) -> Node:
+        """What must hold when a plan ends: the final condition, every subgoal reached, no promise open."""
+        done = [Eq(a, False, True) for a in self._reached]
+        return conj(self.final, *done, *(n for _, n in self.open_promises))
+
+    def start(self, state: State, carried: Values | None = None) -> dict[Atom, Value]:
+        """Values to run a plan on: the state's and the monitors'.
+
+        Args:
+            state: where the plan starts.
+            carried: monitor values from an earlier part of the same run, so that promises survive a replan.
+        """
+        values = dict(state.values)
+        for r in self.rules:
+            if r.rule.kind is RuleKind.BEFORE:
+                values[r.atom] = r.first.holds(values)
+            elif r.rule.kind is RuleKind.AFTER:
+                open_now = r.first.holds(values) and not r.second.holds(values)
+                values[r.atom] = r.rule.within if open_now else 0
+        before = True
+        for atom, sub in zip(self._reached, self.subgoals, strict=True):
+            before = before and sub.holds(values)
+            values[atom] = before
+        for monitor, value in (carried or {}).items():
+            if monitor[0] == "$rule" or (monitor[0] == "$goal" and value is True):
+                values[monitor] = value
+        return values
+
+    def monitors(self, values: Values) -> dict[Atom, Value]:
+        """The monitors' part of a set of values, to carry over a replan."""
+        return {a: v for a, v in values.items() if a[0].startswith("$")}
+
+    def operator(self, step: Step) -> Operator:
+        """The guarded ground operator of a step.
+
+        Raises:
+            DomainError: no such skill, or a wrong number of arguments.
+        """
+        found = self._operators.get(step)
+        if found is None:
+            found = self._operators[step] = self._guarded(step)
+        return found
+
+    def _guarded(self, step: Step) -> Operator:
+        op = self.ground.operator(step)
+        skill = self.domain.skill(step.skill)
+        guards = list(op.guards)
+        effects = list(op.effects)
+        binding = skill.bind(step.args)
+        for because, when in (*self._forbid.get(step.skill, ()), *self._forbid.get("*", ())):
+            guards.append(Guard("FORBIDDEN", because, negate(self.ground.node(when, binding))))
+        for quantity, bound in self.domain.safety.limits.items():
+            declared = getattr(skill, quantity, None)
+            if declared is not None and declared > bound:
+                guards.append(
+                    Guard("LIMIT", f"{skill.name} declares {quantity} {declared:g}, the limit is {bound:g}", FALSE)
+                )
+        writes = op.writes
+        for r in self.rules:
+            touched = bool(writes & r.reads)
+            if touched or r.rule.kind is RuleKind.AFTER:
+                self._watch(r, op, guards, effects)
+        for text, k in self.keep:
+            if writes & atoms(k):
+                guards.append(Guard("KEEP_BROKEN", text, op.regress(k)))
+        self._progress(op, effects)
+        return Operator(op.name, op.needs, tuple(effects), tuple(guards), op.cost, op.true_wins)
+
+    def _watch(self, r: _GroundRule, op: Operator, guards: list[Guard], effects: list[GroundEffect]) -> None:
+        kind, text = r.rule.kind, r.rule.because or str(r.rule)
+        code = "NO_GO" if r.rule.because.startswith("no-go") else "RULE_BROKEN"
+        first = op.regress(r.first)
+        if kind is RuleKind.NEVER:
+            guards.append(Guard(code, text, negate(first)))
+        elif kind is RuleKind.ALWAYS:
+            guards.append(Guard(code, text, first))
+        elif kind is RuleKind.BEFORE:
+            seen = Eq(r.atom, False, True)
+            guards.append(Guard(code, text, disj(negate(op.regress(r.second)), r.second, seen)))
+            if first is not FALSE:
+                effects.append(GroundEffect(first, r.atom, False, True))
+        else:
+            second = op.regress(r.second)
+            k = r.rule.within
+            if k == 0:
+                guards.append(Guard(code, text, disj(negate(first), second)))
+                return
+            late = conj(Eq(r.atom, 0, 1), negate(second))
+            guards.append(Guard(code, text, negate(late)))
+            counting = Cmp(Ref(r.atom, 0), ">", 0)
+            effects.append(GroundEffect(second, r.atom, 0, 0))
+            effects.append(GroundEffect(conj(counting, negate(second)), r.atom, 0, Ref(r.atom, 0, -1)))
+            effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, negate(second)), r.atom, 0, k))
+
+    def _progress(self, op: Operator, effects: list[GroundEffect]) -> None:
+        """Effects that mark subgoals as reached, in order; several may be reached by one step."""
+        before: Node = TRUE
+        touched = False
+        for atom, sub in zip(self._reached, self.subgoals, strict=True):
+            touched = touched or bool(op.writes & atoms(sub))
+            if touched:
+                now = conj(before, op.regress(sub))
+                if now is not FALSE:
+                    effects.append(GroundEffect(now, atom, False, True))
+                before = disj(Eq(atom, False, True), now)
+            else:
+                before = Eq(atom, False, True)
+
+    def kernels(self, steps: tuple[Step, ...]) -> tuple[Node, ...]:
+        """For each suffix of a plan (the whole first, the empty one last) the weakest condition from which it still works."""
+        kernel = self.end
+        out = [kernel]
+        for step in reversed(steps):
+            op = self.operator(step)
+            kernel = conj(op.condition, op.regress(kernel))
+            out.append(kernel)
+        return tuple(reversed(out))
+
+
+def no_go_rules(objects: Objects) -> tuple[Rule, ...]:
+    """The `no_go` places as rules: nothing whose type is not itself a place or a thing that is placed may be located there.
+
+    Every object-valued fluent with one parameter whose parameter type is named `robot`, or is below it, counts as a location.
+    """
+    domain = objects.domain
+    rules: list[Rule] = []
+    for place in domain.safety.no_go:
+        if place not in objects:
+            raise DomainError(f"no-go place '{place}' is not an object.{did_you_mean(place, set(objects.names()))}")
+        for fluent in domain.fluents.values():
+            if fluent.kind is not Kind.OBJECT or len(fluent.params) != 1:
+                continue
+            movers = [t for t in fluent.params[0].types if "robot" in domain.supertypes(t)]
+            if movers and place in objects.members(*fluent.types):
+                test = f.Test(f.Call(fluent.name, (f.Param("mover"),)), "==", f.Const(place))
+                rules.append(Rule(RuleKind.NEVER, f.Some("mover", movers[0], test), because=f"no-go place: {place}"))
+    return tuple(rules)
