@@ -236,7 +236,8 @@ class Names:
         if " " in label:
             return label
         glued = self._glued
-        return glued.get(label.replace("-", ""), label)
+        found = glued.get(label.replace("-", ""))
+        return found or glued.get(plain_singular(label), label)
 
     @property
     def _glued(self) -> dict[str, str]:
