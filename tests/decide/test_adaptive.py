@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handrail.decide.adaptive import LAC, Method
 from handrail.decide.conformal import softmax, threshold
 from handrail.errors import ConfigError
-from hypothesis import given
-from hypothesis import strategies as st
 
 APS = Method("aps")
 probabilities = st.lists(st.floats(-6, 0), min_size=2, max_size=7).map(softmax)

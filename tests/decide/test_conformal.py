@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from handrail.decide.conformal import (
     case_score,
     confidences,
@@ -23,8 +26,6 @@ from handrail.decide.conformal import (
 )
 from handrail.domain.option import Score
 from handrail.errors import ConfigError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 WORKED = json.loads((Path(__file__).parent / "conformal.json").read_text())["worked_examples"]
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from handrail.decide.rank import conditional_slack, exact, marginal_rank, minimum_n, rank
-from handrail.errors import ConfigError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from handrail.decide.rank import conditional_slack, exact, marginal_rank, minimum_n, rank
+from handrail.errors import ConfigError
 
 VECTORS = json.loads((Path(__file__).parent / "conformal.json").read_text())
 
@@ -99,7 +100,7 @@ def test_v_is_the_largest_in_exact_arithmetic(n, percent, delta):
 def test_levels_outside_are_refused(bad):
     with pytest.raises(ConfigError, match="epsilon"):
         rank(10, bad)
-    with pytest.raises(ConfigError, match="epsilon|delta"):
+    with pytest.raises(ConfigError, match=r"epsilon|delta"):
         rank(100, 0.1, bad if bad is not None else "none")
 
 

@@ -74,6 +74,7 @@ class Calibration:
         """
         values = usable(scores)
         values.setflags(write=False)
+        more["temperature"] = float(more.get("temperature", 1.0))
         if more.get("weights") is not None:
             more["weights"] = valid_weights(more["weights"], values.size)
         if more.get("groups") is not None:

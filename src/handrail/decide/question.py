@@ -15,10 +15,11 @@ from itertools import combinations
 from handrail.domain.option import Option
 from handrail.errors import ConfigError
 
-MOST_NAMED = 4
-"""People choose well among four spoken alternatives, not among nine."""
+MOST_NAMED = 3
+"""Alternatives named beside the way out; people choose well among four spoken things, not among nine."""
 
 _BEAM = 24
+_LEEWAY = 0.02
 _PLACES = ("place", "location", "target", "destination")
 
 Values = tuple[tuple[str, str], ...]
@@ -112,19 +113,20 @@ def _mass(mask: int, weights: Sequence[float]) -> float:
 def best_partition(
     options: Sequence[Option], weights: Sequence[float], most_named: int = MOST_NAMED
 ) -> tuple[int, ...]:
-    """The named cells of the best question found, as bit sets.
+    """The named cells of the best question, as bit sets.
 
-    A beam search adds one cell at a time and keeps the most promising partial questions. Of equally good
-    questions the one with fewer alternatives wins, then the one that attributes can word.
+    A beam search adds one cell at a time and keeps the most promising partial questions. Among questions within
+    `_LEEWAY` of the best one found, the one that is easiest to say wins: one attribute for all cells, then single
+    options, then mixtures; fewer alternatives before more.
     """
     every = (1 << len(options)) - 1
     cells = {m: w for m, w in describable(options).items() if m != every}
     mass = {m: _mass(m, weights) for m in cells}
     if not cells:
         return ()
-    best: tuple[int, ...] = ()
-    best_value = float(len(options))
-    beam: list[tuple[float, tuple[int, ...], int, float]] = [(best_value, (), every, 0.0)]
+    start = (float(len(options)), (), every, 0.0)
+    beam: list[tuple[float, tuple[int, ...], int, float]] = [start]
+    found: list[tuple[float, tuple[int, ...]]] = []
     for _ in range(min(most_named, len(options))):
         grown: dict[frozenset[int], tuple[float, tuple[int, ...], int, float]] = {}
         for _, chosen, left, cost in beam:
@@ -136,19 +138,27 @@ def best_partition(
                 grown.setdefault(frozenset((*chosen, mask)), (value, (*chosen, mask), now, paid))
         if not grown:
             break
-        beam = sorted(grown.values(), key=lambda item: (item[0], -_worded(item[1], cells)))[:_BEAM]
-        if beam[0][0] < best_value - 1e-12:
-            best_value, best = beam[0][0], beam[0][1]
-    return best
+        beam = sorted(grown.values(), key=lambda item: item[0])[:_BEAM]
+        found += [(value, chosen) for value, chosen, _, _ in beam]
+    best = min(value for value, _ in found)
+    near = [item for item in found if item[0] <= best * (1 + _LEEWAY)]
+    return min(near, key=lambda item: (_clumsy(_with_rest(item[1], every, cells), cells), len(item[1]), item[0]))[1]
 
 
-def _worded(masks: Sequence[int], cells: Mapping[int, list[Values]]) -> int:
-    """How many cells one and the same attribute can name."""
-    counts: dict[str, int] = {}
+def _with_rest(masks: tuple[int, ...], every: int, cells: Mapping[int, list[Values]]) -> tuple[int, ...]:
+    """The cells, and the rest as one more where words can name it: "metal or plastic?", not "metal, or else?"."""
+    left = every
     for mask in masks:
-        for name in {values[0][0] for values in cells[mask] if len(values) == 1}:
-            counts[name] = counts.get(name, 0) + 1
-    return max(counts.values(), default=0)
+        left &= ~mask
+    return (*masks, left) if left in cells else masks
+
+
+def _clumsy(masks: Sequence[int], cells: Mapping[int, list[Values]]) -> int:
+    """0 where one attribute names all cells, 1 where all are single options, 2 for mixtures."""
+    names = [{values[0][0] for values in cells[mask] if len(values) == 1} for mask in masks]
+    if set.intersection(*names):
+        return 0
+    return 1 if all(mask.bit_count() == 1 for mask in masks) else 2
 
 
 def best_question(
@@ -172,8 +182,9 @@ def best_question(
     masks = best_partition(options, shares, most_named)
     if not masks:
         return open_question(f"I see {len(options)} ways to read that. What exactly do you mean?")
-    masks = tuple(sorted(masks, key=lambda m: (-_mass(m, shares), m)))
-    left = (1 << len(options)) - 1
+    every = (1 << len(options)) - 1
+    masks = tuple(sorted(_with_rest(masks, every, describable(options)), key=lambda m: (-_mass(m, shares), m)))
+    left = every
     for mask in masks:
         left &= ~mask
     words, frame = _words(options, masks, describable(options))
@@ -219,14 +230,14 @@ def _words(
                 # with a way out the noun comes first: "the metal bowl or the plastic bowl, or something else?"
                 if _leaves_rest(options, masks):
                     return [f"the {v}" for v in values], "Do you mean {}?"
-                return heads, "Do you mean the {} " + tail + "?"
+                return [f"the {h}" for h in heads], "Do you mean {} " + tail + "?"
             return [f"the {v}" for v in values], "Do you mean {}?"
         if name in _PLACES:
             return [_the(v) for v in values], "Where to: {}?"
         if name == "action":
             return values, "Should I {}?"
         if len(kinds) == 1 and None not in kinds and len(objects) > 1:
-            return values, "Do you mean the {} " + str(next(iter(kinds))) + "?"
+            return [f"the {v}" for v in values], "Do you mean {} " + str(next(iter(kinds))) + "?"
         return values, f"Which {name}: {{}}?"
     return [_name(options, m, cells[m]) for m in masks], "Should I {}?"
 
@@ -238,7 +249,8 @@ def _leaves_rest(options: Sequence[Option], masks: Sequence[int]) -> bool:
 def _name(options: Sequence[Option], mask: int, ways: Sequence[Values]) -> str:
     if mask.bit_count() == 1:
         return _plain(options[mask.bit_length() - 1].text)
-    return "take one with " + " and ".join(f"{name} {value}" for name, value in min(ways, key=len))
+    values = min(ways, key=len)
+    return "do something with " + " and ".join(f"the {name} {value}" for name, value in values)
 
 
 def _common_tail(values: Sequence[str]) -> str:
