@@ -5,6 +5,7 @@ The way of the data: texts become lifted records (`formula`), records and object
 """
 
 from handrail.domain.domain import Derived, Domain, Number
+from handrail.domain.exclusions import Exclusion, Exclusions
 from handrail.domain.goal import Goal, GoalSource
 from handrail.domain.operator import GroundEffect, Guard, Operator
 from handrail.domain.plan import Plan, Step
@@ -24,6 +25,8 @@ __all__ = [
     "Cost",
     "Derived",
     "Domain",
+    "Exclusion",
+    "Exclusions",
     "Fluent",
     "Forbid",
     "Goal",

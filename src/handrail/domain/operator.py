@@ -96,8 +96,9 @@ class Operator:
         parts = whole.parts if isinstance(whole, All) else (whole,)
         if whole is TRUE:
             object.__setattr__(self, "_quick", ())
-        elif all(isinstance(p, Eq) for p in parts):
-            object.__setattr__(self, "_quick", tuple((p.atom, p.default, p.value) for p in parts))
+        else:
+            quick = [(p.atom, p.default, p.value) for p in parts if isinstance(p, Eq)]
+            object.__setattr__(self, "_quick", tuple(quick) if len(quick) == len(parts) else None)
         if all(e.condition is TRUE and not isinstance(e.value, Ref) for e in self.effects) and (
             all(len({e.value for e in es}) == 1 for es in by.values()) or self.true_wins
         ):
@@ -148,6 +149,10 @@ class Operator:
     def writes(self) -> frozenset[Atom]:
         """Every fluent that the step may change."""
         return frozenset(self._by_atom)
+
+    def default(self, atom: Atom) -> Value:
+        """The default of a fluent that the step writes."""
+        return self._by_atom[atom][0].default
 
     @property
     def reads(self) -> frozenset[Atom]:

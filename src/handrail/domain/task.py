@@ -8,12 +8,14 @@ through an operator carries the rules along.
 from __future__ import annotations
 
 from handrail.domain import formula as f
+from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
-from handrail.domain.ground import FALSE, TRUE, Cmp, Eq, Node, Ref, Values, atoms, conj, disj, negate
+from handrail.domain.ground import FALSE, TRUE, Eq, Node, Values, atoms, conj, disj, negate
 from handrail.domain.grounder import grounder
 from handrail.domain.operator import GroundEffect, Guard, Operator
 from handrail.domain.plan import Step
 from handrail.domain.rules import Rule, RuleKind
+from handrail.domain.simplify import tidy
 from handrail.domain.state import State
 from handrail.domain.types import Kind, Objects
 from handrail.domain.values import Atom, Value
@@ -40,9 +42,11 @@ class Task:
     Args:
         objects: the scene's objects, which know their domain.
         goal: None for "any end will do".
+        exclusions: steps that evidence says won't work; read when an operator is first made, so a task is made anew after a change.
     """
 
-    def __init__(self, objects: Objects, goal: Goal | None = None) -> None:
+    def __init__(self, objects: Objects, goal: Goal | None = None, exclusions: Exclusions | None = None) -> None:
+        self.exclusions = exclusions or Exclusions()
         self.objects = objects
         self.domain = objects.domain
         self.goal = goal or Goal()
@@ -65,6 +69,8 @@ class Task:
                 )
             self._forbid.setdefault(ban.skill, []).append((ban.because or str(ban), ban.when))
         self._operators: dict[Step, Operator] = {}
+        self.typed: set[Step] = set()
+        """Steps whose arguments were found to have the right types; the checker's memory."""
 
     @property
     def open_promises(self) -> tuple[tuple[str, Node], ...]:
@@ -95,9 +101,7 @@ class Task:
         for atom, sub in zip(self._reached, self.subgoals, strict=True):
             before = before and sub.holds(values)
             values[atom] = before
-        for monitor, value in (carried or {}).items():
-            if monitor[0] == "$rule" or (monitor[0] == "$goal" and value is True):
-                values[monitor] = value
+        values.update({a: v for a, v in (carried or {}).items() if a[0] == "$rule" or (a[0] == "$goal" and v is True)})
         return values
 
     def monitors(self, values: Values) -> dict[Atom, Value]:
@@ -123,6 +127,9 @@ class Task:
         binding = skill.bind(step.args)
         for because, when in (*self._forbid.get(step.skill, ()), *self._forbid.get("*", ())):
             guards.append(Guard("FORBIDDEN", because, negate(self.ground.node(when, binding))))
+        for e in self.exclusions.of(step):
+            facts = conj(*(Eq(a, self._default(a), v) for a, v in e.because))
+            guards.append(Guard("EXCLUDED", e.evidence or str(e), negate(facts)))
         for quantity, bound in self.domain.safety.limits.items():
             declared = getattr(skill, quantity, None)
             if declared is not None and declared > bound:
@@ -132,13 +139,17 @@ class Task:
         writes = op.writes
         for r in self.rules:
             touched = bool(writes & r.reads)
-            if touched or r.rule.kind is RuleKind.AFTER:
+            if touched or (r.rule.kind is RuleKind.AFTER and r.rule.within > 0):
                 self._watch(r, op, guards, effects)
         for text, k in self.keep:
             if writes & atoms(k):
                 guards.append(Guard("KEEP_BROKEN", text, op.regress(k)))
         self._progress(op, effects)
         return Operator(op.name, op.needs, tuple(effects), tuple(guards), op.cost, op.true_wins)
+
+    def _default(self, atom: Atom) -> Value:
+        fluent = self.domain.fluents.get(atom[0])
+        return fluent.default if fluent else False
 
     def _watch(self, r: _GroundRule, op: Operator, guards: list[Guard], effects: list[GroundEffect]) -> None:
         kind, text = r.rule.kind, r.rule.because or str(r.rule)
@@ -159,12 +170,11 @@ class Task:
             if k == 0:
                 guards.append(Guard(code, text, disj(negate(first), second)))
                 return
-            late = conj(Eq(r.atom, 0, 1), negate(second))
-            guards.append(Guard(code, text, negate(late)))
-            counting = Cmp(Ref(r.atom, 0), ">", 0)
+            guards.append(Guard(code, text, negate(conj(Eq(r.atom, 0, 1), negate(second)))))
             effects.append(GroundEffect(second, r.atom, 0, 0))
-            effects.append(GroundEffect(conj(counting, negate(second)), r.atom, 0, Ref(r.atom, 0, -1)))
-            effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, negate(second)), r.atom, 0, k))
+            late_now = negate(second)
+            effects.extend(GroundEffect(conj(Eq(r.atom, 0, n), late_now), r.atom, 0, n - 1) for n in range(1, k + 1))
+            effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, late_now), r.atom, 0, k))
 
     def _progress(self, op: Operator, effects: list[GroundEffect]) -> None:
         """Effects that mark subgoals as reached, in order; several may be reached by one step."""
@@ -186,7 +196,7 @@ class Task:
         out = [kernel]
         for step in reversed(steps):
             op = self.operator(step)
-            kernel = conj(op.condition, op.regress(kernel))
+            kernel = tidy(conj(op.condition, op.regress(kernel)))
             out.append(kernel)
         return tuple(reversed(out))
 
