@@ -105,7 +105,6 @@ class Domain:
             ("derived fluent", self.derived),
             ("attribute", self.attributes),
             ("number", self.numbers),
-            ("skill", self.skills),
             ("symbol", self.symbols),
         ]
         for kind, names in groups:
