@@ -222,7 +222,6 @@ def _words(
             continue
         values = [n[name] for n in names]
         kinds = {o.attribute("kind") for o in options}
-        objects = {o.attribute("object") for o in options}
         if name == "object":
             tail = _common_tail(values)
             if tail:
@@ -236,7 +235,7 @@ def _words(
             return [_the(v) for v in values], "Where to: {}?"
         if name == "action":
             return values, "Should I {}?"
-        if len(kinds) == 1 and None not in kinds and len(objects) > 1:
+        if len(kinds) == 1 and None not in kinds:
             return [f"the {v}" for v in values], "Do you mean {} " + str(next(iter(kinds))) + "?"
         return values, f"Which {name}: {{}}?"
     return [_name(options, m, cells[m]) for m in masks], "Should I {}?"
