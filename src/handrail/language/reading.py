@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from handrail.errors import ParseError, Where
+from handrail.language.inert import CHAT_TOKEN
 from handrail.language.nodes import Node, Plain, Scalar, plain, same
 from handrail.language.parser import Habit, Note, Parser, Places, Unreadable
 
@@ -22,9 +23,6 @@ _WORK = 8  # characters read in all, per character of text, before a text counts
 _MAX_CANDIDATES = 64
 _MAX_FENCES = 4
 
-_CHAT_TOKEN = re.compile(
-    r"<\|[A-Za-z0-9_\- ]{1,40}\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<\uff5c[^\uff5c<>]{1,40}\uff5c>"
-)
 _LONGEST_TOKEN = 48
 _FENCE = re.compile(r"```[ \t]*([A-Za-z0-9_+.\-]*)")
 _START = re.compile(r"[{\[]")
@@ -153,13 +151,13 @@ class _Reader:
             self.notes("chat token", end, _short(self.text[end:].strip()))
         while start < end and (self.text[start].isspace() or self.text[start] == "\ufeff"):
             start += 1
-        head = _CHAT_TOKEN.match(self.text, start, end)
+        head = CHAT_TOKEN.match(self.text, start, end)
         while head:
             self.notes("chat token", start, head.group())
             start = head.end()
             while start < end and self.text[start].isspace():
                 start += 1
-            head = _CHAT_TOKEN.match(self.text, start, end)
+            head = CHAT_TOKEN.match(self.text, start, end)
         return start, end
 
     def _tail(self, start: int) -> int:
@@ -168,7 +166,7 @@ class _Reader:
         while True:
             while end > start and self.text[end - 1].isspace():
                 end -= 1
-            tokens = list(_CHAT_TOKEN.finditer(self.text, max(start, end - _LONGEST_TOKEN), end))
+            tokens = list(CHAT_TOKEN.finditer(self.text, max(start, end - _LONGEST_TOKEN), end))
             if not tokens or tokens[-1].end() != end:
                 return end
             end = tokens[-1].start()

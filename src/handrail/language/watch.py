@@ -1,0 +1,74 @@
+"""Every request and answer, told to whoever keeps the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.errors import HandrailError
+from handrail.language.model import Call, Model, Wrapper
+from handrail.language.records import Answer, Reply, Request, data_of, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and how it ended.
+
+    Attributes:
+        kind: 'chat', 'json', 'likelihoods' or 'letters'.
+        request: what was asked, as JSON-ready data; it holds no key or address.
+        reply: what came back, as JSON-ready data; None where it failed.
+        error: '' or what went wrong.
+        seconds: wall time.
+        tokens: generated (chat, json) or scored (likelihoods) tokens; 0 where not known.
+        prompt_tokens: of the prompt; 0 where not known.
+        fingerprint: digest of the model's fingerprint.
+        model: the model's name.
+    """
+
+    kind: str
+    request: dict[str, Any]
+    reply: Any
+    error: str
+    seconds: float
+    tokens: int
+    prompt_tokens: int
+    fingerprint: str
+    model: str
+
+
+Recorder = Callable[[Exchange], None]
+"""Called once for each request, in the thread that asked, before the answer is handed on."""
+
+
+class Watched(Wrapper):
+    """A model that tells a recorder about each request; a failure is told too, then raised again."""
+
+    def __init__(self, inner: Model, recorder: Recorder) -> None:
+        super().__init__(inner)
+        self.recorder = recorder
+
+    def ask(self, request: Request, call: Call) -> Reply:
+        """Ask the inner model and tell."""
+        began = time.monotonic()
+        try:
+            reply = self.inner.ask(request, call)
+        except HandrailError as error:
+            self._tell(request, None, f"{type(error).__name__}: {error}", time.monotonic() - began)
+            raise
+        self._tell(request, reply, "", time.monotonic() - began)
+        return reply
+
+    def _tell(self, request: Request, reply: Reply | None, error: str, seconds: float) -> None:
+        tokens = prompt_tokens = 0
+        if isinstance(reply, Answer):
+            tokens, prompt_tokens = reply.tokens, reply.prompt_tokens
+        elif isinstance(reply, tuple):
+            tokens = sum(score.tokens for score in reply)
+        mark = self.inner.fingerprint
+        data = None if reply is None else data_of(reply)
+        self.recorder(
+            Exchange(kind_of(request), data_of(request), data, error, seconds, tokens, prompt_tokens, mark.digest, mark.model)
+        )
