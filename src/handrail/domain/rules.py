@@ -16,7 +16,8 @@ from handrail.domain.formula import Condition
 class RuleKind(StrEnum):
     """The four forms of a rule.
 
-    NEVER/ALWAYS: over every state after a step. BEFORE `a before b`: whenever b becomes true, a has held in an earlier state.
+    NEVER/ALWAYS: over every state after a step. Where the start is bad already, steps that don't touch what the rule reads may still
+    run, but none that does may leave it bad. BEFORE `a before b`: whenever b becomes true, a has held in an earlier state.
     AFTER `after a within k steps b`: whenever a holds, b holds at that moment or at most k steps later; a plan may not end with
     the promise open.
     """
