@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from handrail.check.explain import Trail, explain_end, explain_step
 from handrail.domain.plan import Plan, Step
@@ -19,6 +20,7 @@ from handrail.domain.verdict import Code, LayerResult, Reason
 from handrail.errors import DomainError, did_you_mean
 
 LAYER = "symbolic"
+_UNSAID: Any = object()
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ def run_symbolic(plan: Plan, task: Task, state: State, carried: Mapping[Atom, Va
     mark = 0
     seen = {mark: 0}
     reached: int | None = 0 if task.end.holds(values) else None
+    decisive = task.end_reads
     for i, step in enumerate(plan.steps):
         try:
             op = task.operator(step)
@@ -76,7 +79,9 @@ def run_symbolic(plan: Plan, task: Task, state: State, carried: Mapping[Atom, Va
         changes = op.changes(values)
         before = mark
         for a, v in changes.items():
-            old = values.get(a, op.default(a))
+            old = values.get(a, _UNSAID)
+            if old is _UNSAID:
+                old = op.default(a)
             if old != v:
                 mark ^= hash((a, old)) ^ hash((a, v))
         values.update(changes)
@@ -87,7 +92,7 @@ def run_symbolic(plan: Plan, task: Task, state: State, carried: Mapping[Atom, Va
             when = f"after step {seen[mark]}" if seen[mark] else "at the start"
             flags.append(Reason(Code.REPEATED_STATE, f"After step {i + 1} everything is as it was {when}.", step=i))
         seen.setdefault(mark, i + 1)
-        if reached is None and task.end.holds(values):
+        if reached is None and not decisive.isdisjoint(changes) and task.end.holds(values):
             reached = i + 1
     if not task.end.holds(values):
         return _refused(explain_end(trail, values), flags, values, trail)

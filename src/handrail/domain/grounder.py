@@ -9,6 +9,7 @@ from typing import TypeAlias
 from handrail.domain import formula as f
 from handrail.domain.ground import FALSE, TRUE, Cmp, Node, Operand, Ref, compare, conj, disj, negate, some, switch
 from handrail.domain.operator import GroundEffect, Guard, Operator, conflicts
+from handrail.domain.plain import Plain, plain
 from handrail.domain.plan import Step
 from handrail.domain.skill import Skill
 from handrail.domain.types import Kind, Objects
@@ -37,6 +38,9 @@ class Grounder:
         self.objects = objects
         self.domain = objects.domain
         self._operators: dict[Step, Operator] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
+        self._plain: dict[str, Plain | None] = {}
+        self._domains: dict[str, tuple[frozenset[str], ...]] = {}
 
     def node(self, condition: f.Condition, binding: Binding | None = None) -> Node:
         """A ground condition.
@@ -72,6 +76,8 @@ class Grounder:
             return node if wanted else negate(node)
         none = any(isinstance(t, f.Const) and t.value is None for t in (c.left, c.right))
         left, right = self.term(c.left, b), self.term(c.right, b)
+        if not isinstance(left, _Split) and not isinstance(right, _Split):
+            return compare(left, c.op, right, none)
         return _over(left, lambda x: _over(right, lambda y: compare(x, c.op, y, none)))
 
     def _derived(self, call: f.Call, b: dict[str, str]) -> Node:
@@ -101,7 +107,10 @@ class Grounder:
             return b[t.name]
         if isinstance(t, f.Const):
             return t.value
-        return self._call(t, [self.term(a, b) for a in t.args], [])
+        args = [self.term(a, b) for a in t.args]
+        if any(isinstance(a, (Ref, _Split)) for a in args):
+            return self._call(t, args, [])
+        return self._value(t, args)  # type: ignore[arg-type]
 
     def _call(self, t: f.Call, rest: list[_Tree], done: list[Value]) -> _Tree:
         if rest:
@@ -122,10 +131,11 @@ class Grounder:
         if fluent is not None:
             if len(args) != len(fluent.params):
                 raise DomainError(f"'{t}' has {len(args)} arguments; the fluent is {fluent}")
-            if any(not isinstance(a, str) for a in args):
-                return False if fluent.kind is Kind.BOOL else None
-            for p, a in zip(fluent.params, args, strict=True):
-                if a not in self.objects.members(*p.types):
+            domains = self._domains.get(name)
+            if domains is None:
+                domains = self._domains[name] = tuple(self.objects.members(*p.types) for p in fluent.params)
+            for a, members in zip(args, domains, strict=True):
+                if a not in members:
                     return False if fluent.kind is Kind.BOOL else None
             return Ref((name, *args), fluent.default)  # type: ignore[arg-type]
         if name in d.attributes and len(args) == 1:
@@ -159,7 +169,17 @@ class Grounder:
                 f"{step} has {len(step.args)} arguments; the skill is {skill.name}({', '.join(map(str, skill.params))})"
             )
         b = skill.bind(step.args)
-        needs = tuple((str(n), self._condition(n, b)) for n in skill.needs)
+        if skill.name not in self._plain:
+            self._plain[skill.name] = plain(skill, self.objects)
+        quick = self._plain[skill.name]
+        made = quick(step.args) if quick is not None else None
+        if made is not None:
+            guard = () if skill.true_wins else conflicts(made[1])
+            return Operator(step.key, made[0], made[1], guard, self.cost(skill, b), skill.true_wins)
+        texts = self._texts.get(skill.name)
+        if texts is None:
+            texts = self._texts[skill.name] = tuple(map(str, skill.needs))
+        needs = tuple((t, self._condition(n, b)) for t, n in zip(texts, skill.needs, strict=True))
         effects: list[GroundEffect] = []
         guards: list[Guard] = []
         for e in skill.makes:

@@ -92,13 +92,12 @@ class Operator:
         for e in self.effects:
             by.setdefault(e.atom, []).append(e)
         object.__setattr__(self, "_by_atom", {a: tuple(es) for a, es in by.items()})
-        whole = self.condition
-        parts = whole.parts if isinstance(whole, All) else (whole,)
-        if whole is TRUE:
-            object.__setattr__(self, "_quick", ())
-        else:
-            quick = [(p.atom, p.default, p.value) for p in parts if isinstance(p, Eq)]
-            object.__setattr__(self, "_quick", tuple(quick) if len(quick) == len(parts) else None)
+        nodes = [n for _, n in self.needs] + [g.node for g in self.guards]
+        if not all(isinstance(n, Eq) for n in nodes):  # the usual case needs no simplification
+            whole = conj(*nodes)
+            nodes = list(whole.parts) if isinstance(whole, All) else [] if whole is TRUE else [whole]
+        quick = [(p.atom, p.default, p.value) for p in nodes if isinstance(p, Eq)]
+        object.__setattr__(self, "_quick", tuple(quick) if len(quick) == len(nodes) else None)
         if all(e.condition is TRUE and not isinstance(e.value, Ref) for e in self.effects) and (
             all(len({e.value for e in es}) == 1 for es in by.values()) or self.true_wins
         ):

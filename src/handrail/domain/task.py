@@ -7,6 +7,8 @@ through an operator carries the rules along.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from handrail.domain import formula as f
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
@@ -77,11 +79,16 @@ class Task:
         """Per `after ... within` rule: its text and the condition that no promise is open."""
         return tuple((str(r.rule), Eq(r.atom, 0, 0)) for r in self.rules if r.rule.kind is RuleKind.AFTER)
 
-    @property
+    @cached_property
     def end(self) -> Node:
         """What must hold when a plan ends: the final condition, every subgoal reached, no promise open."""
         done = [Eq(a, False, True) for a in self._reached]
         return conj(self.final, *done, *(n for _, n in self.open_promises))
+
+    @cached_property
+    def end_reads(self) -> frozenset[Atom]:
+        """Every fluent that `end` reads: a step that writes none of them can't reach the goal."""
+        return atoms(self.end)
 
     def start(self, state: State, carried: Values | None = None) -> dict[Atom, Value]:
         """Values to run a plan on: the state's and the monitors'.
@@ -145,6 +152,8 @@ class Task:
             if writes & atoms(k):
                 guards.append(Guard("KEEP_BROKEN", text, op.regress(k)))
         self._progress(op, effects)
+        if len(guards) == len(op.guards) and len(effects) == len(op.effects):
+            return op
         return Operator(op.name, op.needs, tuple(effects), tuple(guards), op.cost, op.true_wins)
 
     def _default(self, atom: Atom) -> Value:
