@@ -12,6 +12,7 @@ from handrail.domain.formula import Condition
 from handrail.domain.rules import Safety
 from handrail.domain.skill import Skill
 from handrail.domain.types import Attribute, Fluent, Obj, Objects, Parameter, Type
+from handrail.domain.values import Atom
 from handrail.errors import DomainError, did_you_mean
 
 OBJECT = "object"
@@ -32,10 +33,19 @@ class Derived:
 
 @dataclass(frozen=True)
 class Number:
-    """A static numeric table, such as `distance(a: place, b: place)`, for costs."""
+    """A static numeric table, such as `distance(a: place, b: place)`, for costs.
+
+    Attributes:
+        name: unique among all names of the domain.
+        params: its typed parameters.
+        values: `(name, *objects)` to a number of at least 0; a scene's own values go before these.
+        otherwise: the value of every other combination; None if it has none.
+    """
 
     name: str
     params: tuple[Parameter, ...]
+    values: Mapping[Atom, float] = field(default_factory=dict)
+    otherwise: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +193,8 @@ class Domain:
         out += [f"fluent {f}" for _, f in sorted(self.fluents.items())]
         out += [f"derived {d}" for _, d in sorted(self.derived.items())]
         out += [f"constant {o.name} {o.type} {sorted(o.attributes.items())}" for o in self.constants]
+        for _, n in sorted(self.numbers.items()):
+            out.append(f"number {n.name} ({', '.join(map(str, n.params))}) {sorted(n.values.items())} {n.otherwise}")
         for _, s in sorted(self.skills.items()):
             out.append(f"skill {s.name} ({', '.join(map(str, s.params))}) {s.on_stop} {s.repeatable} {s.true_wins}")
             out += [f" needs {n}" for n in s.needs] + [f" makes {m}" for m in s.makes]

@@ -228,12 +228,15 @@ class Objects:
         return Objects(self.domain, [*own, *more], self.numbers)
 
     def number(self, atom: Atom) -> float:
-        """A value of a static numeric table.
+        """A value of a static numeric table: the scene's, else the domain's.
 
         Raises:
-            DomainError: the scene gives no value for these objects.
+            DomainError: neither gives a value for these objects.
         """
         found = self.numbers.get(atom)
+        table = self.domain.numbers.get(atom[0])
+        if found is None and table is not None:
+            found = table.values.get(atom, table.otherwise)
         if found is None:
-            raise DomainError(f"the scene gives no number for {show_atom(atom)}")
+            raise DomainError(f"neither domain nor scene gives a number for {show_atom(atom)}")
         return found
