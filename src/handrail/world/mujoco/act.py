@@ -1,0 +1,274 @@
+"""What every skill works with: the simulation, what may be touched right now, and the motions that all of them share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handrail.world.mujoco import motion
+from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.fixtures import Place
+from handrail.world.mujoco.navigation import STAND, Floor
+from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure, spoken
+from handrail.world.mujoco.reach import Search
+from handrail.world.mujoco.sim import Pose, Sim
+from handrail.world.mujoco.view import CLEARANCE_LIMIT, Held, View, held_in
+
+Floats = NDArray[np.float64]
+Motion = Generator[None, None, None]
+
+HARD = 40.0
+"""Normal force at which an unplanned touch counts as a collision [N]."""
+MOVED = 0.06
+"""How far a bystander may shift before the skill counts as having knocked it [m]."""
+CLEARANCE_EVERY = 10
+CLOSED = -0.012
+"""Commanded finger position that squeezes [m]."""
+
+
+class Act:
+    """One skill at work."""
+
+    def __init__(self, sim: Sim, limit: int) -> None:
+        self.sim, self.scene = sim, sim.scene
+        self.limit = limit
+        self.touch: set[str] = set()
+        self.holding: Held | None = held_in(sim)
+        self.guarded = self.holding is not None
+        """Whether losing what is held ends the skill."""
+        self.lost = 0
+        self.clearance = math.inf
+        self.ticks = 0
+        self.start_time, self.start_work = sim.time, sim.memory.work
+        self.before = self._resting()
+        self.notes: dict[str, float | str] = {}
+
+    # -- watching ------------------------------------------------------------------------------------------------------
+
+    def watch(self) -> None:
+        """After every control period: collisions, losing the load, the budget, and now and then the clearance."""
+        self.ticks += 1
+        if self.ticks > self.limit:
+            raise SkillFailure(Code.TIMEOUT, f"It was not done after {self.limit * self.sim.period:.0f} s.")
+        scene, sim = self.scene, self.sim
+        geoms, force = sim.contact_forces()
+        hard = force > HARD
+        if hard.any():
+            self._judge(geoms[hard])
+        if self.guarded and self.holding is not None:
+            self.lost = 0 if self._still_held(geoms) else self.lost + 1
+            if self.lost > 5:
+                name = self.holding.name
+                raise SkillFailure(Code.DROPPED, f"The {spoken(name)} was lost on the way.", (name,))
+        if scene.profile.kind == "mobile_arm" and self.ticks % CLEARANCE_EVERY == 0:
+            self.sample_clearance()
+
+    def _still_held(self, geoms: NDArray[np.int32]) -> bool:
+        assert self.holding is not None
+        body = self.scene.body[self.holding.name]
+        owner = self.scene.geom_body[geoms]
+        mine = geoms[(owner == body).any(axis=1)]
+        return all((mine == pad).any() for pad in self.scene.pads)
+
+    def _judge(self, geoms: NDArray[np.int32]) -> None:
+        scene = self.scene
+        body = self.scene.body[self.holding.name] if self.holding else -1
+        for a, b in geoms:
+            for ours, other in ((a, b), (b, a)):
+                load = scene.geom_body[ours] == body
+                if not (scene.robot_geom[ours] or load) or scene.robot_geom[other] or scene.geom_body[other] == body:
+                    continue
+                name, owner = scene.geom_name[other], scene.owner[other]
+                if (name in self.touch or owner in self.touch) and (scene.hand_geom[ours] or load):
+                    continue
+                if owner == "floor" and scene.robot_geom[ours]:
+                    continue
+                what = f"The {spoken(self.holding.name)}" if load and self.holding else "The robot"
+                raise SkillFailure(Code.COLLISION, f"{what} hit {the(owner)}.", (owner,))
+
+    def sample_clearance(self) -> None:
+        """Distance to the nearest thing that is not meant to be touched."""
+        view = View(self.sim, self.holding if self.guarded else None)
+        view.pose(None, None)
+        self.clearance = min(self.clearance, view.clearance(self.touch))
+
+    def _resting(self) -> dict[str, Floats]:
+        return {n: self._relative(n) for n in self.scene.items if self.holding is None or n != self.holding.name}
+
+    def _relative(self, item: str) -> Floats:
+        """An item's position in the frame of what may carry it (a drawer moves with what is in it)."""
+        p = self.sim.data.xpos[self.scene.body[item]].copy()
+        for place in self.scene.places.values():
+            if place.body != place.fixture:
+                surface = self.sim.surface(place)
+                x, y, z = surface.r.T @ (p - surface.p)
+                if abs(x) < place.half[0] + 0.1 and abs(y) < place.half[1] + 0.2 and -0.02 < z < 0.2:
+                    return np.array([x, y, z])
+        return np.asarray(p)
+
+    def bystanders(self, ours: Iterable[str]) -> None:
+        """Check at the end that nothing else was knocked away.
+
+        Raises:
+            SkillFailure: COLLISION, naming what moved.
+        """
+        ours = set(ours)
+        moved = []
+        for name, before in self.before.items():
+            if name not in ours and float(np.linalg.norm(self._relative(name) - before)) > MOVED:
+                moved.append(name)
+        if moved:
+            names = ", ".join(spoken(n) for n in moved)
+            raise SkillFailure(Code.COLLISION, f"It knocked the {names} away.", tuple(moved))
+
+    def finish(self, code: Code, sentence: str, blockers: tuple[str, ...] = (), **details: float | str) -> Outcome:
+        """The outcome with the figures of this run."""
+        return Outcome(
+            code, sentence, blockers,
+            seconds=round(self.sim.time - self.start_time, 6),
+            work=self.sim.memory.work - self.start_work,
+            clearance=self.clearance if self.clearance < CLEARANCE_LIMIT else math.inf,
+            details={**self.notes, **details},
+        )  # fmt: skip
+
+    # -- shared motions ------------------------------------------------------------------------------------------------
+
+    def rest_posture(self) -> Floats:
+        """Where the arm belongs while driving."""
+        return self.scene.carry if self.holding is not None else self.scene.ready
+
+    def go(self, goal: Floats, floor: Floor | None = None) -> Motion:
+        """Drive to a base pose around what is known to be in the way.
+
+        Raises:
+            SkillFailure: NO_PATH, BASE_STALLED.
+        """
+        sim = self.sim
+        yield from self.tidy()
+        floor = floor or self.floor()
+        if np.linalg.norm(goal[:2] - sim.base[:2]) < 0.03:
+            yield from motion.drive(sim, goal)
+            return
+        path = floor.path(sim.base[:2], goal[:2])
+        if path is None:
+            raise SkillFailure(
+                Code.NO_PATH, f"There is no free way for the base to ({goal[0]:.1f}, {goal[1]:.1f}).", ()
+            )
+        start = sim.base[2]
+        turn = math.remainder(float(goal[2]) - start, math.tau)
+        lengths = [float(np.linalg.norm(b - a)) for a, b in zip(path[:-1], path[1:], strict=True)]
+        total, done = sum(lengths) or 1.0, 0.0
+        for length, p in zip(lengths, path[1:], strict=True):
+            done += length
+            yield from motion.drive(sim, np.array([p[0], p[1], start + turn * done / total]))
+        if np.linalg.norm(sim.base[:2] - goal[:2]) > 0.05:
+            raise SkillFailure(Code.BASE_STALLED, "The base did not get where it should.", ())
+
+    def floor(self) -> Floor:
+        """The floor as it is now."""
+        return Floor(self.sim, frozenset([self.holding.name]) if self.holding else frozenset())
+
+    def tidy(self) -> Motion:
+        """Bring the arm to its driving posture if it is not there (after a skill that was cut short)."""
+        sim = self.sim
+        target = self.rest_posture()
+        if np.max(np.abs(sim.arm - target)) < 0.05:
+            return
+        view = View(sim, self.holding)
+        near = set(view.hits(sim.base, sim.arm)) | {self.scene.owner[self.scene.geom[n]] for n in view.hits(sim.base, sim.arm)}
+        if near:
+            yield from self.back_off(view, self._away(), near)
+        path = ArmPath(view, sim.base, touch=near).find(sim.arm, target, via=(self.scene.ready,))
+        if path is None:
+            raise SkillFailure(Code.ARM_BLOCKED, "The arm finds no way back to its driving posture.", ())
+        yield from motion.follow(sim, path)
+
+    def _away(self) -> Floats:
+        heading = self.sim.base[2]
+        return np.array([-math.cos(heading), -math.sin(heading)])
+
+    def exit_pose(self, view: View, base: Floats, arm: Floats, direction: Floats, distances: tuple[float, ...],
+                  floor: Floor, aperture: float | None = None, touch: Iterable[str] = ()) -> Floats | None:
+        """The furthest base pose along `direction` that is reached without touching anything; None if none is."""
+        for d in distances:
+            goal = np.array([base[0] + d * direction[0], base[1] + d * direction[1], base[2]])
+            if floor.gap(goal[None, :2])[0] < STAND - 0.015:
+                continue
+            n = max(2, int(d / 0.05))
+            if all(view.clear(base + (goal - base) * k / n, arm, aperture=aperture, touch=touch) for k in range(1, n + 1)):
+                return goal
+        return None
+
+    def back_off(self, view: View, direction: Floats, touch: Iterable[str] = ()) -> Motion:
+        """Move the base back a little, as far as there is room."""
+        sim = self.sim
+        goal = self.exit_pose(view, sim.base, sim.arm, direction, (0.25, 0.18, 0.1), self.floor(), touch=touch)
+        if goal is not None:
+            yield from motion.drive(sim, goal, 0.4)
+
+    def arm_to(self, target: Floats, view: View, touch: Iterable[str] = (), via: tuple[Floats, ...] = (),
+               factor: float = 1.0, aperture: float | None = None) -> Motion:
+        """Move the arm to a posture without touching anything.
+
+        Raises:
+            SkillFailure: ARM_BLOCKED, naming what is in the way.
+        """
+        sim = self.sim
+        finder = ArmPath(view, sim.base, aperture, touch)
+        path = finder.find(sim.arm, target, via)
+        if path is None:
+            names = ranked(self.scene.owner[self.scene.geom[b]] for b in finder.blockers)
+            raise SkillFailure(Code.ARM_BLOCKED, f"The arm finds no way past {the(names[0]) if names else 'itself'}.", names)
+        yield from motion.follow(sim, path, factor)
+
+    def arrived(self, place: str) -> None:
+        """Remember where the base drove to."""
+        self.sim.memory = replace(self.sim.memory, base_at=place)
+
+
+def the(owner: str) -> str:
+    """An owner as part of a sentence."""
+    return {"robot": "itself", "floor": "the floor", "wall": "a wall"}.get(owner, f"the {spoken(owner)}")
+
+
+def ranked(names: Iterable[str]) -> tuple[str, ...]:
+    """Distinct names, most frequent first."""
+    count: dict[str, int] = {}
+    for n in names:
+        count[n] = count.get(n, 0) + 1
+    return tuple(sorted(count, key=lambda n: (-count[n], n)))
+
+
+def outward(sim: Sim, place: Place) -> Floats:
+    """Unit vector (2,) from a place's front into the room."""
+    r = sim.data.xmat[sim.scene.body[place.body]].reshape(3, 3)
+    v = -r[:2, 1]
+    return np.asarray(v / np.linalg.norm(v))
+
+
+def blocked(found: Search, reasons: list[str], what: str, place: str | None) -> SkillFailure:
+    """The failure that fits what a search saw."""
+    where = f" on the {spoken(place)}" if place else ""
+    if found.stances == 0:
+        return SkillFailure(Code.NO_PATH, f"There is no free spot to stand near {what}{where}.", ())
+    if found.connected == 0:
+        return SkillFailure(Code.NO_PATH, f"The base finds no free way to {what}{where}.", ())
+    if found.solved == 0:
+        return SkillFailure(
+            Code.UNREACHABLE, f"The arm does not reach {what}{where} from any free spot.", (),
+            stances=found.connected, tried=found.tried,
+        )  # fmt: skip
+    names = ranked(reasons)
+    return SkillFailure(
+        Code.GRASP_BLOCKED, f"The arm can't get to {what}{where}: {the(names[0]) if names else 'something'} is in the way.",
+        names, tried=found.tried, solved=found.solved,
+    )  # fmt: skip
+
+
+def world_pose(rel: Pose, item: Pose) -> Pose:
+    """A pose given in an item's frame, in the world."""
+    return item @ rel

@@ -1,0 +1,69 @@
+"""The skills by name, and running one: a control period at a time, cancellable at each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+from handrail.errors import WorldError, did_you_mean
+from handrail.world.mujoco import motion
+from handrail.world.mujoco.act import Act
+from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure
+from handrail.world.mujoco.pick import pick
+from handrail.world.mujoco.place import place
+from handrail.world.mujoco.sim import Sim
+
+Skill = Callable[..., Generator[None, None, None]]
+
+LIMIT = 6000
+"""Control periods that a skill may take (two minutes of simulated time)."""
+
+SKILLS: dict[str, Skill] = {"pick": pick, "place": place}
+
+
+class Running:
+    """A skill in progress. Planning happens inside `step`, motion one control period for each call."""
+
+    def __init__(self, sim: Sim, skill: str, *args: str, limit: int = LIMIT) -> None:
+        if skill not in SKILLS:
+            raise WorldError(f"the simulator has no skill '{skill}'.{did_you_mean(skill, set(SKILLS))}")
+        self.sim = sim
+        self.act = Act(sim, limit)
+        self.outcome: Outcome | None = None
+        self._motion = SKILLS[skill](self.act, *args)
+
+    def step(self) -> Outcome | None:
+        """Move on by one control period; the outcome once it ended."""
+        if self.outcome is not None:
+            return self.outcome
+        try:
+            next(self._motion)
+            self.sim.tick()
+            self.act.watch()
+        except StopIteration:
+            self.outcome = self.act.finish(Code.DONE, "Done.")
+        except SkillFailure as failure:
+            self._end(failure.code, failure.sentence, failure.blockers, **failure.details)
+        return self.outcome
+
+    def cancel(self, code: Code = Code.CANCELLED, sentence: str = "Cancelled.") -> Outcome:
+        """End now: the drives hold where they are, the gripper keeps its grip."""
+        if self.outcome is None:
+            self._end(code, sentence)
+        assert self.outcome is not None
+        return self.outcome
+
+    def _end(self, code: Code, sentence: str, blockers: tuple[str, ...] = (), **details: float | str) -> None:
+        self._motion.close()
+        motion.hold(self.sim)
+        self.outcome = self.act.finish(code, sentence, blockers, **details)
+
+    def run(self) -> Outcome:
+        """To the end."""
+        while self.outcome is None:
+            self.step()
+        return self.outcome
+
+
+def perform(sim: Sim, skill: str, *args: str, limit: int = LIMIT) -> Outcome:
+    """Run one skill to its end."""
+    return Running(sim, skill, *args, limit=limit).run()
