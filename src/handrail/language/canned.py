@@ -93,7 +93,9 @@ class Canned(Model):
         if callable(self._answers):
             return self._answers(request.messages)
         if not self._answers:
-            raise MissError(f"the canned model {self._name!r} has no answer left ({len(self.requests)} requests so far)")
+            raise MissError(
+                f"the canned model {self._name!r} has no answer left ({len(self.requests)} requests so far)"
+            )
         return self._answers.pop(0)
 
     def _score(self, prompt: Prompt, text: str) -> float:

@@ -128,7 +128,9 @@ class Cassette(Model):
         with self._lock:
             if key not in self._replies:
                 self._replies[key] = reply
-                self._append({"key": key, "kind": kind_of(request), "request": data_of(request), "reply": data_of(reply)})
+                self._append(
+                    {"key": key, "kind": kind_of(request), "request": data_of(request), "reply": data_of(reply)}
+                )
         return reply
 
     def close(self) -> None:

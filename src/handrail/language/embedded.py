@@ -192,18 +192,17 @@ class Embedded(Model):
     def _score(self, request: LikelihoodRequest, call: Call) -> tuple[TextScore, ...]:
         text = self._text(request.prompt)
         prompt = self._whole(request.prompt, text)
+        ids = {option: self._continuation(request.prompt, text, prompt, option) for option in request.texts}
+        self._fit(len(prompt) + max(map(len, ids.values())))
+        # Evaluate the prompt once; each option below then starts from it.
         self._complete({"prompt": prompt, "n_predict": 1, "temperature": 0, "cache_prompt": self.reuse})
         scores: dict[str, TextScore] = {}
-        for option in request.texts:
+        for option, wanted in ids.items():
             call.check()
-            if option in scores:
-                continue
-            ids = self._continuation(request.prompt, text, prompt, option)
-            self._fit(len(prompt) + len(ids))
-            logprob = forced.forced(self._complete, prompt, ids)
+            logprob = forced.forced(self._complete, prompt, wanted)
             if logprob is None:
-                logprob = forced.stepwise(self._complete, prompt, ids)
-            scores[option] = TextScore(option, logprob, len(ids))
+                logprob = forced.stepwise(self._complete, prompt, wanted)
+            scores[option] = TextScore(option, logprob, len(wanted))
         return tuple(scores[option] for option in request.texts)
 
     def _next(self, request: LettersRequest, call: Call) -> LetterScores:
@@ -318,4 +317,3 @@ def available() -> str:
     except importlib.metadata.PackageNotFoundError:
         return "pip install 'handrail[local]'"
     return "" if weights.locate() else "handrail model pull"
-

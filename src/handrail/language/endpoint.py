@@ -251,7 +251,9 @@ class Endpoint(Model):
         try:
             text = self.transport.post("//apply-template", {"messages": wire.messages(prompt)}, call).get("prompt")
         except (ModelRefusedError, ModelAnswerError) as error:
-            raise IncapableError(f"{self.url} does not show its chat template; score texts after a plain prompt") from error
+            raise IncapableError(
+                f"{self.url} does not show its chat template; score texts after a plain prompt"
+            ) from error
         if not isinstance(text, str):
             raise IncapableError(f"{self.url} does not show its chat template; score texts after a plain prompt")
         return text

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 _LIMITS = (100, 20, 10, 5, 1)
 _LETTERS = ("A", "B", "C", "D", "E")
-_MCQ = (
-    "Which option is correct?\nA) N/A\nB) N/A\nC) N/A\nD) N/A\nE) N/A\nAnswer with a single letter."
-)
+_MCQ = "Which option is correct?\nA) N/A\nB) N/A\nC) N/A\nD) N/A\nE) N/A\nAnswer with a single letter."
 _SCHEMA = {
     "type": "object",
     "properties": {"colour": {"enum": ["mauve", "teal"]}, "count": {"type": "integer"}},

@@ -50,7 +50,9 @@ class Transport:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError(f"a model endpoint is an http or https URL, not {url!r}")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise ConfigError("a model endpoint's URL has no user name, query or fragment; keys go into the environment")
+            raise ConfigError(
+                "a model endpoint's URL has no user name, query or fragment; keys go into the environment"
+            )
         if not 0 <= retries <= 10:
             raise ConfigError(f"retries must lie in 0..10, got {retries}")
         for name, value in (("backoff", backoff), ("max_backoff", max_backoff)):
@@ -164,10 +166,10 @@ class Transport:
             raise self._status(error) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            if isinstance(cause, _TooLongError):
-                raise ModelAnswerError(f"{self.url} sent more than {MAX_BODY} bytes") from error
-            raise _TransientError(ModelError, f"can't reach {self.url}: {_brief(cause)}") from error
-        return _object(content, self.url)
+            raise _TransientError(ModelError, f"can't reach {self.url}: {self._clean(cause)}") from error
+        except _TooLongError as error:
+            raise ModelAnswerError(f"{self.url} sent more than {MAX_BODY} bytes") from error
+        return self._object(content)
 
     async def _exchange(self, method: str, where: str, body: Mapping[str, Any] | None) -> bytes:
         kind = self._openai.HttpxBinaryResponseContent
@@ -179,13 +181,38 @@ class Transport:
 
     def _status(self, error: Any) -> Exception:
         status = int(error.status_code)
-        said = _said(error)
-        message = f"{self.url} answered {status}: {said}"
+        body = error.body
+        said = body.get("message") if isinstance(body, dict) else None
+        message = f"{self.url} answered {status}: {self._clean(said or body or error.message)}"
         if status in _AGAIN or status >= 500:
             return _TransientError(ModelRefusedError, message, status, _retry_after(error.response.headers))
         if status in (401, 403):
             message += " (is the key right? set HANDRAIL_API_KEY)"
         return ModelRefusedError(message, status)
+
+    def _object(self, content: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            text = content[:80].decode("utf-8", "replace")
+            what = "HTML" if text.lstrip()[:1] == "<" else "no JSON"
+            message = f"{self.url} answered with {what}: {self._clean(text)!r}"
+            raise _TransientError(ModelAnswerError, message) from error
+        if not isinstance(answer, dict):
+            message = f"{self.url} answered with {type(answer).__name__} instead of an object"
+            raise _TransientError(ModelAnswerError, message)
+        if answer.get("error"):
+            fault = answer["error"]
+            said = fault.get("message") if isinstance(fault, dict) else fault
+            raise _TransientError(ModelAnswerError, f"{self.url} answered 200 with an error: {self._clean(said)}")
+        return answer
+
+    def _clean(self, said: Any) -> str:
+        """What a server or library said, short, and without the key should it repeat it."""
+        text = f"{type(said).__name__}: {said}" if isinstance(said, BaseException) else str(said)
+        if len(self._key) >= 8:
+            text = text.replace(self._key, "[redacted]")
+        return redact(text)[:300]
 
 
 class _TransientError(Exception):
@@ -233,35 +260,9 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-def _object(content: bytes, url: str) -> dict[str, Any]:
-    try:
-        answer = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        text = content[:80].decode("utf-8", "replace")
-        what = "HTML" if text.lstrip()[:1] == "<" else "no JSON"
-        raise _TransientError(ModelAnswerError, f"{url} answered with {what}: {redact(text)!r}") from error
-    if not isinstance(answer, dict):
-        raise _TransientError(ModelAnswerError, f"{url} answered with {type(answer).__name__} instead of an object")
-    if answer.get("error"):
-        fault = answer["error"]
-        said = fault.get("message") if isinstance(fault, dict) else fault
-        raise _TransientError(ModelAnswerError, f"{url} answered 200 with an error: {redact(str(said))[:300]}")
-    return answer
-
-
-def _said(error: Any) -> str:
-    body = error.body
-    said = body.get("message") if isinstance(body, dict) else None
-    return redact(str(said or body or error.message))[:300]
-
-
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _brief(error: BaseException) -> str:
-    return redact(f"{type(error).__name__}: {error}")[:200]

@@ -70,5 +70,7 @@ class Watched(Wrapper):
         mark = self.inner.fingerprint
         data = None if reply is None else data_of(reply)
         self.recorder(
-            Exchange(kind_of(request), data_of(request), data, error, seconds, tokens, prompt_tokens, mark.digest, mark.model)
+            Exchange(
+                kind_of(request), data_of(request), data, error, seconds, tokens, prompt_tokens, mark.digest, mark.model
+            )
         )
