@@ -9,6 +9,9 @@ import heapq
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+import numpy as np
+
+from handrail.network.retrieve import kernels
 from handrail.network.retrieve.reduce import Reduced
 
 
@@ -18,6 +21,10 @@ def knuth(query: Reduced, cost: Sequence[float], banned: Collection[int] = ()) -
     Returns:
         (value of each node or None, the unit that makes it or -1), for nodes settled before the goal.
     """
+    if kernels.wanted(len(query.ins)):
+        values, makers = kernels.knuth(query, cost, banned)
+        reached_nodes: list[float | None] = [v if v != float("inf") else None for v in values.tolist()]
+        return reached_nodes, makers.tolist()
     missing = [len(i) for i in query.ins]
     total = list(cost)
     value: list[float | None] = [None] * query.nodes
@@ -108,8 +115,10 @@ REVERSE_LIMIT = 1500
 def prune(query: Reduced, plan: Iterable[int], cost: Sequence[float] | None = None) -> set[int]:
     """An inclusion-minimal plan inside `plan`: units are left out, dearest first, while the goal is still made."""
     prices = query.cost if cost is None else cost
-    _, order = closure(query, plan)
-    kept = _used(query, order)
+    if kernels.wanted(len(query.ins)):
+        order = np.lexsort((np.arange(len(prices)), -np.asarray(prices)))
+        return kernels.prune(query, set(plan), order, REVERSE_LIMIT)
+    kept = _used(query, closure(query, sorted(plan))[1])
     if len(kept) > REVERSE_LIMIT:
         return kept
     for unit in sorted(kept, key=lambda u: (-prices[u], u)):

@@ -12,6 +12,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from handrail.network.retrieve import kernels
 from handrail.network.retrieve.reduce import Reduced
 
 INFINITE = float("inf")
@@ -55,6 +56,9 @@ def lmcut(
         stopped: asked after every cut; stop where it says True.
         zero: costs up to this count as 0.
     """
+    if kernels.wanted(len(query.ins)):
+        bound, cuts, residual, value, complete = kernels.lmcut(query, cost, limit, enough, zero)
+        return Cuts(bound, cuts, residual.tolist(), value.tolist(), complete)
     left = list(cost)
     ins, outs, consumers, producers, goal = query.ins, query.outs, query.consumers, query.producers, query.goal
     value = [INFINITE] * query.nodes
@@ -77,8 +81,8 @@ def lmcut(
                     if reached < value[n]:
                         value[n] = reached
                         heapq.heappush(heap, (reached, n))
-    cuts: list[tuple[int, ...]] = []
-    bound: float = 0
+    cuts = []
+    bound = 0.0
     if value[goal] == INFINITE:
         return Cuts(INFINITE, cuts, left, value)
     while value[goal] > zero:

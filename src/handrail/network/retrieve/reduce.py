@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from handrail.network.retrieve.hypergraph import Hypergraph
+from handrail.network.retrieve.kernels import Arrays
 
 LANDMARK_NODES = 2000
 """Node landmarks are bit sets, quadratic in the nodes: 5 s at 6,000."""
@@ -44,6 +45,13 @@ class Reduced:
     grain: int
     index: dict[int, int] = field(default_factory=dict)
     """original unit -> reduced unit"""
+    _arrays: Arrays | None = field(default=None, repr=False)
+
+    def arrays(self) -> Arrays:
+        """The query as flat arrays, built when first asked for."""
+        if self._arrays is None:
+            self._arrays = Arrays(self)
+        return self._arrays
 
     @property
     def nodes(self) -> int:

@@ -63,7 +63,7 @@ class Solution:
 
 
 class Rows:
-    """The rows in solver-independent form: used by HiGHS here and by CP-SAT in `primal`."""
+    """The rows in solver-independent form: used by HiGHS here and by CP-SAT in `cpsat`."""
 
     def __init__(self, query: Reduced) -> None:
         self.query = query
@@ -158,7 +158,7 @@ class Program:
         lp.a_matrix_.index_ = np.array([c for row in rows.columns for c in row], dtype=np.int32)
         lp.a_matrix_.value_ = np.array([v for row in rows.values for v in row], dtype=float)
         solver = module.Highs()
-        solver.setOptionValue("output_flag", False)
+        solver.silent()
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("random_seed", 0)
         solver.passModel(lp)

@@ -1,7 +1,7 @@
 """The cheapest plan with a proof: stages from instant to exact, each of which may end the search.
 
 Reduce; Knuth and pruning; ban-one; LM-cut; Knuth guided by LM-cut's residual costs; removal of units that no better plan
-can use; our own branch and bound; linear relaxation with landmark rows; CP-SAT for better plans; the mixed-integer
+can use; our own branch and bound; CP-SAT on rows without ordering; linear relaxation with landmark rows; the mixed-integer
 program on the most promising units, then on all, with landmarks added until its answer is a plan. At every moment there
 is a valid plan, its cost and a lower bound.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from handrail.errors import ConfigError, MissingExtra
-from handrail.network.retrieve import primal
+from handrail.network.retrieve import cpsat
 from handrail.network.retrieve.branch import branch
 from handrail.network.retrieve.hypergraph import Hypergraph
 from handrail.network.retrieve.incumbent import ban_one, cheapest_tree_plan, extract, knuth, prune
@@ -37,7 +37,7 @@ class Effort:
         scale: multiplies every count; 1 is about a second of work at some hundred units.
         seconds: hard stop in wall time; where it strikes the answer says so.
         seed: every random choice derives from it.
-        stages: which of `branch`, `lp`, `primal`, `mip` may run; fewer for tests and comparisons.
+        stages: which of `branch`, `cp-sat`, `lp`, `mip` may run; fewer for tests and comparisons.
         fixing: whether units are removed by bounds; off only to exercise the later stages in tests.
         ignore_bounds: don't stop at LM-cut's bound; only to exercise the later stages in tests.
     """
@@ -45,16 +45,16 @@ class Effort:
     scale: float = 1.0
     seconds: float = 10.0
     seed: int = 0
-    stages: frozenset[str] = frozenset({"branch", "lp", "primal", "mip"})
+    stages: frozenset[str] = frozenset({"branch", "cp-sat", "lp", "mip"})
     fixing: bool = True
     ignore_bounds: bool = False
 
     def __post_init__(self) -> None:
         if not self.scale > 0 or not self.seconds > 0:
             raise ConfigError(f"effort and seconds must be positive, got {self.scale} and {self.seconds}")
-        unknown = self.stages - {"branch", "lp", "primal", "mip"}
+        unknown = self.stages - {"branch", "cp-sat", "lp", "mip"}
         if unknown:
-            raise ConfigError(f"unknown stages {sorted(unknown)}; valid: branch, lp, primal, mip")
+            raise ConfigError(f"unknown stages {sorted(unknown)}; valid: branch, cp-sat, lp, mip")
 
     def count(self, base: float) -> int:
         """A scaled count, at least 1."""
@@ -194,7 +194,7 @@ class _Search:
         query, cuts = self.fix(query, cuts)
         if "branch" in effort.stages and len(query.ins) <= BRANCH_UNITS:
             self.branch(query, cuts, effort.count(60))
-        exact = effort.stages & {"lp", "mip"}
+        exact = effort.stages & {"cp-sat", "lp", "mip"}
         if exact and len(query.ins) <= LP_UNITS:
             try:
                 self.programs(query, cuts)
@@ -264,13 +264,21 @@ class _Search:
         self.check()
 
     def programs(self, query: Reduced, cuts: Cuts) -> None:
+        rows: tuple[Row, ...] = tuple(Row(tuple(sorted(c))) for c in cuts.cuts)
+        if "cp-sat" in self.effort.stages and cpsat.available():
+            rows += self.cpsat(query, rows)
+            smaller, cuts = self.fix(query, cuts)
+            if smaller is not query:
+                query, rows = smaller, tuple(Row(tuple(sorted(c))) for c in cuts.cuts)
+        if not self.effort.stages & {"lp", "mip"}:
+            return
         program = Program(query, cuts.cuts)
+        for row in rows:
+            program.add(row)
         self.by = "relaxation"
         solution: Solution | None = None
         if "lp" in self.effort.stages:
             query, program, solution = self.relax(query, program)
-        if "primal" in self.effort.stages and primal.available():
-            query, program, solution = self.primal(query, program, solution)
         if "mip" in self.effort.stages:
             self.by = "mixed-integer program"
             program.make_integer()
@@ -367,24 +375,19 @@ class _Search:
             self.check()
         return added
 
-    def primal(
-        self, query: Reduced, program: Program, solution: Solution | None
-    ) -> tuple[Reduced, Program, Solution | None]:
-        """Better plans by CP-SAT; a better incumbent lets more units be fixed."""
-        before = self.cost
+    def cpsat(self, query: Reduced, rows: Iterable[Row]) -> tuple[Row, ...]:
+        """CP-SAT on the query: plans, a bound, often the proof. Returns landmarks that it needed."""
         incumbent = self.inside(query)
         if incumbent is None:
-            return query, program, solution
-        plan, rows = primal.improve(
-            query, incumbent, list(program.landmarks), 1.0 * self.effort.scale, 0.4 * self.left(), self.rng
-        )
-        self.offer(query, plan)
-        for row in rows:
-            program.add(row)
+            return ()
+        found = cpsat.improve(query, incumbent, rows, 5.0 * self.effort.scale, max(0.05, self.left()), self.rng)
+        self.by = "cp-sat"
+        self.offer(query, found.plan)
+        if found.proved:
+            self.proved()
+        self.raise_bound(found.bound, query)
         self.check()
-        if self.cost < before and solution is not None:
-            query, program, solution = self.relax(query, program)
-        return query, program, solution
+        return found.rows
 
     def inside(self, query: Reduced) -> set[int] | None:
         """The incumbent in the query's numbers, with the goal unit; None where a unit of it was removed."""
