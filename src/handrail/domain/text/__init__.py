@@ -11,6 +11,7 @@ from handrail.domain.rules import Rule
 from handrail.domain.text.parser import Parser
 from handrail.domain.text.scope import Scope
 from handrail.domain.text.source import Source
+from handrail.domain.text.statements import StatementParser
 from handrail.domain.types import Objects, Parameter
 from handrail.domain.values import Atom, Value
 from handrail.errors import Where
@@ -52,7 +53,7 @@ def parse_effect(
     Raises:
         DomainError: with place and what would be valid.
     """
-    p = Parser(Source(text), Scope.of(domain, params, objects))
+    p = StatementParser(Source(text), Scope.of(domain, params, objects))
     made = p.effect()
     p.end("the effect")
     return made
@@ -64,7 +65,7 @@ def parse_rule(text: str, domain: Domain, objects: Objects | None = None) -> Rul
     Raises:
         DomainError: with place and what would be valid.
     """
-    p = Parser(Source(text, "rule"), Scope.of(domain, (), objects))
+    p = StatementParser(Source(text, "rule"), Scope.of(domain, (), objects))
     made = p.rule()
     p.end("the rule")
     return made
@@ -76,7 +77,7 @@ def parse_fact(text: str, objects: Objects, *, label: str = "", where: Where | N
     Raises:
         DomainError: with place and what would be valid.
     """
-    p = Parser(Source(text, label, where), Scope.of(objects.domain, (), objects))
+    p = StatementParser(Source(text, label, where), Scope.of(objects.domain, (), objects))
     made = p.fact()
     p.end("the fact")
     return made

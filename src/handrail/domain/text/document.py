@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ruamel.yaml import YAML
     from ruamel.yaml.nodes import Node
 
-MAX_NODES = 500_000
+MAX_NODES = 200_000
 """Values in one file at most; an alias that is expanded counts each time."""
 
 
@@ -46,34 +46,51 @@ class Seq(list[Any]):
 class Text(str):
     """A string that knows where each of its characters stands."""
 
-    __slots__ = ("_raw", "where")
+    __slots__ = ("_escapes", "_raw", "where")
 
     where: Where
     _raw: str
+    _escapes: bool
 
-    def __new__(cls, value: str, where: Where, raw: str) -> Text:
-        """Make one from its value, its place, and the raw text between the quotes with the quotes blanked."""
+    def __new__(cls, value: str, where: Where, raw: str, escapes: bool = False) -> Text:
+        """Make one.
+
+        Args:
+            value: the string.
+            where: where it begins, with its quote if it has one.
+            raw: its text in the file from there on; a quote or block header at its begin is blanked with NUL.
+            escapes: whether a backslash in `raw` begins an escape.
+        """
         self = super().__new__(cls, value)
         self.where = where
         self._raw = raw
+        self._escapes = escapes
         return self
 
     def locate(self, offset: int) -> Where:
         """The place in the file of the character at `offset`; one past the end is allowed."""
         raw, at = self._raw, 0
         for i, char in enumerate(self):
+            step = 1
             while at < len(raw) and raw[at] != char and not (char.isspace() and raw[at].isspace()):
+                if self._escapes and raw[at] == "\\" and not raw.startswith("\n", at + 1):
+                    step = _ESCAPED.get(raw[at + 1 : at + 2], 2)
+                    break
                 at += 1
             if i == offset:
                 break
-            at += 1
+            at += step
         before = raw[: min(at, len(raw))]
         lines = before.count("\n")
         column = len(before) - before.rfind("\n") if lines else self.where.column + len(before)
         return Where(self.where.source, self.where.line + lines, column)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Text, (str(self), self.where, self._raw))
+        return (Text, (str(self), self.where, self._raw, self._escapes))
+
+
+_ESCAPED = {"x": 4, "u": 6, "U": 10}
+"""Lengths of the escapes that are longer than two characters."""
 
 
 def where_of(value: object, default: Where) -> Where:
@@ -137,10 +154,10 @@ class _Builder:
             raw = self.text[node.start_mark.index : node.end_mark.index]
             style = getattr(node, "style", None)
             if style in ("'", '"'):
-                return Text(node.value, self.where(node), " " + raw[1:-1])
+                return Text(node.value, self.where(node), "\0" + raw[1:-1], escapes=style == '"')
             if style in ("|", ">"):
                 head, _, rest = raw.partition("\n")
-                raw = " " * len(head) + "\n" + rest
+                raw = "\0" * len(head) + "\n" + rest
             return Text(node.value, self.where(node), raw)
         try:
             return self.yaml.constructor.construct_object(node, deep=True)

@@ -13,6 +13,7 @@ from handrail.domain.text.parser import Parser
 from handrail.domain.text.quantity import read_quantity
 from handrail.domain.text.scope import Scope
 from handrail.domain.text.source import Source
+from handrail.domain.text.statements import StatementParser
 from handrail.domain.types import Parameter
 from handrail.errors import DomainError, did_you_mean
 
@@ -53,7 +54,7 @@ def _rules(fields: Fields, scope: Scope, problems: Problems) -> list[Rule]:
                 because, text, at = str(inner.text("because")), inner.text("rule", required=True), inner.at("rule")
             if not isinstance(text, str):
                 raise DomainError("a rule is a text or {rule: ..., because: ...}", where)
-            p = Parser(Source(text, "rule", at), scope)
+            p = StatementParser(Source(text, "rule", at), scope)
             made = p.rule()
             p.end("the rule")
             out.append(Rule(made.kind, made.first, made.second, made.within, because))

@@ -17,6 +17,7 @@ from handrail.domain.text.parser import Parser
 from handrail.domain.text.quantity import read_quantity
 from handrail.domain.text.scope import Scope
 from handrail.domain.text.source import Source
+from handrail.domain.text.statements import StatementParser
 from handrail.domain.types import Parameter
 from handrail.errors import DomainError, Where, did_you_mean
 
@@ -114,7 +115,7 @@ def _parse(text: str, at: Where, skill: str, key: str, scope: Scope, problems: P
 
 def _parse_effect(text: str, at: Where, skill: str, scope: Scope, problems: Problems) -> Effect | None:
     with problems.catch():
-        p = Parser(Source(text, f"skill '{skill}' makes", at), scope)
+        p = StatementParser(Source(text, f"skill '{skill}' makes", at), scope)
         made = p.effect()
         p.end("the effect")
         return made
