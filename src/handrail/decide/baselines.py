@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from handrail.decide.rank import Level, exact
 from handrail.errors import ConfigError
+from handrail.intent.scores.answers import stated_letters
 
 _TOLERANCE = 1e-12
 
@@ -58,25 +59,6 @@ def example_subsets(pool: int, prompts: int = 20, seed: int = 0) -> list[list[in
 def ensemble_set(votes: Sequence[int | None], options: int, epsilon: Level) -> list[int]:
     """Simple Set over the vote shares; all options where nothing usable was voted for."""
     return simple_set(vote_shares(votes, options), epsilon)
-
-
-_LETTER = re.compile(r"(?<![A-Za-z])([A-Z])(?![A-Za-z'’])")
-
-
-def stated_letters(answer: str, labels: Sequence[str]) -> list[int]:
-    """Indices of the labels that stand alone in an answer, in the labels' order.
-
-    "A, C" and "(B) or (D)" are read; letters inside words are not, and an "A" or "I" that begins a sentence of
-    prose counts only where no word follows it without punctuation.
-    """
-    first = answer.strip().splitlines()[0] if answer.strip() else ""
-    found = set()
-    for match in _LETTER.finditer(first):
-        after = first[match.end() :]
-        if match.group(1) in "AI" and re.match(r" [a-z]", after) and not re.match(r" (and|or|as well)\b", after):
-            continue
-        found.add(match.group(1))
-    return [i for i, label in enumerate(labels) if label in found]
 
 
 def prompt_set(answer: str, labels: Sequence[str]) -> list[int]:

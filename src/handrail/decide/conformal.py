@@ -46,7 +46,7 @@ def confidences(scores: Sequence[Score], temperature: float = 1.0) -> list[float
     """One probability per option, from scores of one scale.
 
     Logarithms go through a softmax with the temperature; probabilities are normalised to sum to one, since
-    scorers such as sampling leave mass on answers that are no option. Scores that can't be normalised
+    scorers such as sampling leave mass on answers that are no option; raw numbers are taken as they are. Scores that can't be normalised
     (a NaN, nothing but zeros) give NaN for every option, which the decision reads as "keep all, ask".
 
     Raises:
@@ -56,10 +56,12 @@ def confidences(scores: Sequence[Score], temperature: float = 1.0) -> list[float
         return []
     scale = scores[0].scale
     if any(s.scale != scale for s in scores):
-        raise ConfigError("scores of one list must share one scale, 'log' or 'probability'")
+        raise ConfigError("scores of one list must share one scale: log, probability or raw")
     values = [s.value for s in scores]
     if scale == "log":
         return softmax(values, temperature)
+    if scale == "raw":
+        return [v if 0 <= v <= 1 else math.nan for v in values]
     total = math.fsum(values)
     if not total > 0 or math.isinf(total) or any(not v >= 0 for v in values):
         return [math.nan] * len(values)

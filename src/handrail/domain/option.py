@@ -18,7 +18,9 @@ NOT_LISTED = "not-listed"
 
 NOT_LISTED_TEXT = "an option not listed here"
 
-Scale = Literal["log", "probability"]
+Scale = Literal["log", "probability", "raw"]
+"""How a score's value is read: a logarithm to be put through a softmax over the options; a probability to be
+normalised over them; or a number in [0, 1] that is taken as it is."""
 
 
 class MarkCode(StrEnum):
@@ -145,7 +147,7 @@ class Score:
     """How well one option fits, as a number; higher is better.
 
     Attributes:
-        value: a natural logarithm (any finite number or -inf) or a probability in [0, 1], by `scale`.
+        value: a natural logarithm (any finite number or -inf) or a number in [0, 1], by `scale`.
         kind: which scorer made it, such as "letters" or "pmi".
         scale: how `value` is read; all scores of one list share it.
         upper_bound: True where the exact value is not known and is at most `value`
