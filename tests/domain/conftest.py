@@ -7,7 +7,7 @@ import pytest
 from handrail.domain import Domain
 from handrail.domain.files import domain_from_text
 
-KITCHEN = '''\
+KITCHEN = """\
 domain: small kitchen
 types:
   robot:
@@ -115,7 +115,7 @@ scenarios:
     objects:
       pan: item
     state: ["open(fridge)", "on(mug) := unknown", "on(pan) := table"]
-'''
+"""
 
 
 @pytest.fixture(scope="session")

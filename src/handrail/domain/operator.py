@@ -128,14 +128,21 @@ class Operator:
         if self._plain is not None:
             return dict(self._plain)
         out: dict[Atom, Value] = {}
+        maybe: set[Atom] = set()
         for e in self.effects:
             if e.condition is TRUE or e.condition.holds(values):
                 v = e.value.read(values) if isinstance(e.value, Ref) else e.value
-                if self.true_wins and out.get(e.atom) is True:
+                # Where adding wins, neither a certain nor a possible addition gives way to a deletion.
+                if self.true_wins and v is False and (out.get(e.atom) is True or e.atom in maybe):
                     continue
                 out[e.atom] = v
             elif not negate(e.condition).holds(values):
-                out[e.atom] = UNKNOWN
+                # A certain effect on the same target stands: a guard keeps the two from disagreeing, or adding wins.
+                if self.true_wins and e.value is True and out.get(e.atom) is False:
+                    out[e.atom] = UNKNOWN
+                out.setdefault(e.atom, UNKNOWN)
+                if e.value is True:
+                    maybe.add(e.atom)
         return out
 
     def apply(self, values: dict[Atom, Value]) -> dict[Atom, Value]:

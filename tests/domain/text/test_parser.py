@@ -11,7 +11,12 @@ from handrail.domain import formula as f
 from handrail.domain.text import parse_condition
 from handrail.errors import DomainError
 
-PICK = (Parameter("r", ("robot",)), Parameter("hand", ("hand",)), Parameter("thing", ("item",)), Parameter("p", ("place",)))
+PICK = (
+    Parameter("r", ("robot",)),
+    Parameter("hand", ("hand",)),
+    Parameter("thing", ("item",)),
+    Parameter("p", ("place",)),
+)
 
 
 def true(name: str, *args: f.Term) -> f.Test:
@@ -46,7 +51,11 @@ def test_reads_to_the_record(text: str, kitchen: Domain) -> None:
 
 
 WRONG = {
-    "at(r) == on(thng)": (13, "no parameter or object 'thng'. Here are: r (robot), hand (hand), thing (item), p (place).", "Did you mean 'thing'?"),
+    "at(r) == on(thng)": (
+        13,
+        "no parameter or object 'thng'. Here are: r (robot), hand (hand), thing (item), p (place).",
+        "Did you mean 'thing'?",
+    ),
     "at(r) = on(thing)": (7, "'==' tests for equality and ':=' assigns"),
     "at(r) := p": (7, "':=' assigns and belongs into `makes`"),
     "free(hand) && wet(thing)": (12, "write 'and'"),
@@ -113,7 +122,12 @@ def comparisons() -> st.SearchStrategy[f.Condition]:
     return st.one_of(
         st.builds(f.Test, on, op, st.sampled_from([*PLACES, f.Const(None)])),
         st.builds(f.Test, st.sampled_from(PLACES[::3]), op, st.sampled_from(PLACES)),
-        st.builds(f.Test, st.sampled_from(COUNTS), st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), st.sampled_from(COUNTS)),
+        st.builds(
+            f.Test,
+            st.sampled_from(COUNTS),
+            st.sampled_from(["==", "!=", "<", "<=", ">", ">="]),
+            st.sampled_from(COUNTS),
+        ),
         st.builds(lambda p: true("open", p), st.sampled_from([*PLACES[::2], PLACES[3]])),
         st.builds(lambda t: f.Test(f.Call("wet", (t,)), "==", f.Const(False)), st.sampled_from(ITEMS)),
         st.builds(lambda t: true("reachable", t), st.sampled_from(ITEMS)),
@@ -142,10 +156,32 @@ def test_printing_reads_to_the_same(kitchen: Domain, c: f.Condition) -> None:
     assert parse_condition(str(c), kitchen, PICK) == c
 
 
-WORDS = ["at", "(", ")", "r", "thing", "==", "!=", "<", "and", "or", "not", "some", "all", "in", "item", ",", "3", "none", "x"]
+WORDS = [
+    "at",
+    "(",
+    ")",
+    "r",
+    "thing",
+    "==",
+    "!=",
+    "<",
+    "and",
+    "or",
+    "not",
+    "some",
+    "all",
+    "in",
+    "item",
+    ",",
+    "3",
+    "none",
+    "x",
+]
 
 
-@given(st.lists(st.sampled_from([*WORDS, ":=", "open", "free", "hand", "true", "'", "-", "\n"]), max_size=14).map(" ".join))
+@given(
+    st.lists(st.sampled_from([*WORDS, ":=", "open", "free", "hand", "true", "'", "-", "\n"]), max_size=14).map(" ".join)
+)
 @settings(max_examples=400)
 def test_anything_reads_or_is_a_domain_error(kitchen: Domain, text: str) -> None:
     try:

@@ -48,7 +48,10 @@ WRONG_EFFECTS = {
     "at(r) := none": (10, "can't be none; declare it with '?'"),
     "at(r) := thing": (10, "'at(r)' is a place, and 'thing' is an item"),
     "open(fridge) := thing": (17, "is true or false, and 'thing' is an item"),
-    "wet(thing) := free(hand)": (15, "is a derived fluent and can't be assigned; write 'if free(hand) then wet(thing) := true'"),
+    "wet(thing) := free(hand)": (
+        15,
+        "is a derived fluent and can't be assigned; write 'if free(hand) then wet(thing) := true'",
+    ),
     "portions(v) := 4": (16, "a count 0..3, and 4 is outside"),
     "portions(v) += thing": (16, "expected a count after '+='"),
     "portions(v) += 4": (16, "can't change by 4"),
