@@ -23,8 +23,8 @@ class Scenario:
         scene: what is there, as a phrase: "a cola, an apple and a metal bowl".
         request: the person's words.
         candidates: everything that could be meant, by meaning; without the not-listed option.
-        intent: key of what this person means.
-        acceptable: keys of all that this person would be content with; holds the intent.
+        intent: key of what this person means; the not-listed key where it is none of the candidates.
+        acceptable: keys of all that this person would be content with; holds the intent, or nothing where it is none.
         done: what was done before, as texts, oldest first.
         episode: the episode it is a step of, or "".
     """
@@ -46,7 +46,10 @@ class Scenario:
             raise ConfigError(f"scenario {self.key}: two candidates of one meaning")
         if NOT_LISTED in keys:
             raise ConfigError(f"scenario {self.key}: the not-listed option is added later")
-        if self.intent not in self.acceptable:
+        if self.intent == NOT_LISTED:
+            if self.acceptable:
+                raise ConfigError(f"scenario {self.key}: nothing is acceptable where none of the candidates is meant")
+        elif self.intent not in self.acceptable:
             raise ConfigError(f"scenario {self.key}: the intent must be acceptable")
         if not self.acceptable <= set(keys):
             missing = ", ".join(sorted(self.acceptable - set(keys)))

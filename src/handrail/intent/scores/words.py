@@ -10,27 +10,40 @@ import re
 from collections.abc import Mapping, Sequence
 
 from handrail.domain.option import Option, Score
+from handrail.errors import ConfigError
 from handrail.intent.scores.scorer import Context, digest, provenance
 
 _LITTLE = """
-    a an the that this it i me my you your we to in on at of for and or is are can could would please do will with
+    a an the that this it i me my you your we to in on at of for and or is are can could would please do will with into
 """
 _COMMON = frozenset(_LITTLE.split())
 _WORD = re.compile(r"[a-z0-9]+")
 
 FAMILIES: dict[str, tuple[str, str]] = {
-    # family -> (what a request says, what an option's text says)
+    # family -> (what a request says, what an option's text says); the first that is found names what a text asks for
     "waste": (r"\b(dispos\w*|throw\w*|trash|bin|recycl\w*|compost|landfill|get rid|waste)\b", r"\b(bin|trash|waste)\b"),
+    "on": (r"\b(switch|turn)\b.*\bon\b", r"^(switch|turn) on\b"),
+    "off": (r"\b(switch|turn)\b.*\boff\b", r"^(switch|turn) off\b"),
+    "open": (r"\bopen\b", r"^open\b"),
+    "close": (r"\b(close|shut)\b", r"^(close|shut)\b"),
+    "pour": (r"\b(pour|fill)\b", r"^(pour|fill)\b"),
+    "bring": (r"\b(bring|give|hand|pass|get me|fetch)\b", r"^(bring|give|hand)\b"),
+    "wipe": (r"\b(clean|wipe|mop|dirty)\b", r"^(wipe|clean)\b"),
+    "pick": (r"\b(pick up|lift|grasp|hold)\b", r"^(pick up|lift|grasp|hold)\b"),
     "drawer": (r"\bdrawer", r"\bdrawer"),
     "beside": (r"\b(next to|beside|near|close to|by the)\b", r"\b(next to|beside|left of|right of|front of|behind)\b"),
     "heat": (r"\b(microwave|cooktop|stove|oven|heat)\b", r"\b(microwave|cooktop|stove|oven)\b"),
     "put": (r"\b(put|place|move|set|store|stow|sort)\b", r"\b(put|place)\b"),
-    "bring": (
-        r"\b(bring|give|hand|pass|have|want|need|like|get me|fetch|crav\w*|fancy|mood|looking for)\b",
-        r"\b(bring|pick up|hand)\b",
-    ),
+    "go": (r"\b(go|drive|come|move) to\b", r"^(go|drive) to\b"),
 }
-"""The first family whose pattern is found names what a text asks for; a request that none fits is a wish to be brought."""
+"""A request that no pattern fits is a wish to be brought something."""
+
+_NEAR = {
+    ("bring", "pick"): 0.75,
+    ("pick", "bring"): 0.5,
+    **{("put", specific): 0.5 for specific in ("drawer", "beside", "heat", "waste")},
+}
+"""How well an option of another family than the request's fits; nought where nothing is said."""
 
 
 def stem(word: str) -> str:
@@ -61,39 +74,46 @@ def family(text: str, side: int) -> str:
 def verb_fits(request: str, text: str) -> float:
     """1 where the option does what the verb of the request asks for, else 0."""
     wanted, given = family(request, 0) or "bring", family(text, 1)
-    if wanted == given:
-        return 1.0
-    return 0.5 if wanted == "put" and given in ("drawer", "beside", "heat", "waste") else 0.0
+    return 1.0 if wanted == given else _NEAR.get((wanted, given), 0.0)
 
 
-def facts_fit(request: str, facts: Sequence[str]) -> float:
-    """1 where a word of the request is one of the stated facts of the option's object (its kind, material ...)."""
-    return float(bool(words_of(request) & {stem(f.lower()) for f in facts}))
+def explained(request: str, text: str, facts: Sequence[str]) -> float:
+    """Share of the request's words that the option's text or the stated facts of its objects have too."""
+    asked = words_of(request)
+    known = words_of(text) | {stem(w) for fact in facts for w in fact.lower().split()}
+    return len(asked & known) / len(asked) if asked else 0.0
 
 
 class Words:
     """One of the three readings as a scorer.
 
     Args:
-        kind: "overlap", "verb" or "facts".
-        facts: object -> words that the domain states of it; used by "facts".
+        kind: "overlap" (share of the option's words in the request), "verb", "facts" (share of the request's words that
+            the option and what is known of its objects explain), or "other" (1 for the not-listed option alone).
+        facts: what people call an object -> words that the domain states of it; used by "facts".
+
+    Raises:
+        ConfigError: another kind.
     """
 
     def __init__(self, kind: str, facts: Mapping[str, Sequence[str]] | None = None) -> None:
+        if kind not in ("overlap", "verb", "facts", "other"):
+            raise ConfigError(f"no reading of words '{kind}'; valid: overlap, verb, facts, other")
         self.kind = kind
         self.facts = {k: tuple(v) for k, v in (facts or {}).items()}
         text = repr(sorted(self.facts.items())) + repr(FAMILIES)
         self.provenance = provenance(kind, words=digest(text))
 
     def number(self, context: Context, option: Option) -> float:
-        """The reading of one option, in [0, 1]; the not-listed option gets 0 by all of them."""
-        if option.is_not_listed:
-            return 0.0
+        """The reading of one option, in [0, 1]; the not-listed option gets 0 by all but "other"."""
+        if option.is_not_listed or self.kind == "other":
+            return float(self.kind == "other" and option.is_not_listed)
         if self.kind == "overlap":
             return overlap(context.request, option.text)
         if self.kind == "verb":
             return verb_fits(context.request, option.text)
-        return facts_fit(context.request, self.facts.get(option.attribute("object") or "", ()))
+        named = [w for role in ("object", "place") for w in self.facts.get(option.attribute(role) or "", ())]
+        return explained(context.request, option.text, named)
 
     def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
         """See `Scorer`; on the log scale, for fusion: the number itself is the logarithm."""
