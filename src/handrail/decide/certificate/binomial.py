@@ -155,15 +155,28 @@ def required_episodes(
     check_share("wanted power", wanted)
     if not 0 <= true_risk < limit:
         return None
-    n = minimum_episodes(limit, delta)
-    k = 0
-    while n <= most:
-        if binom.cdf(k, n, true_risk) >= wanted:
-            return n, k
-        k += 1
-        step = max(1, int(0.5 / limit))
-        while binom.cdf(k, n + step, limit) > delta:
-            n += step
-        while binom.cdf(k, n, limit) > delta:
-            n += 1
-    return None
+    most_lost = 16
+    while True:
+        k = np.arange(most_lost)
+        n = _smallest_passing(k, limit, delta)
+        enough = np.flatnonzero((binom.cdf(k, n, true_risk) >= wanted) & (n <= most))
+        if enough.size:
+            return int(n[enough[0]]), int(enough[0])
+        if n[-1] > most:
+            return None
+        most_lost *= 4
+
+
+def _smallest_passing(losses: NDArray[np.int_], limit: float, delta: float) -> NDArray[np.int64]:
+    """Per number of losses, the fewest episodes that pass with it, by bisection (the p-value falls with episodes)."""
+    from scipy.stats import binom
+
+    low = losses.astype(np.int64)
+    high = np.maximum(16, (4 * (losses + 4) / limit * (1 - np.log(delta) / 4)).astype(np.int64))
+    while np.any(binom.cdf(losses, high, limit) > delta):
+        high *= 2
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        passes = binom.cdf(losses, middle, limit) <= delta
+        high, low = np.where(passes, middle, high), np.where(passes, low, middle)
+    return np.asarray(high, dtype=np.int64)

@@ -1,7 +1,8 @@
 """After deployment: watch the streams, and say when the certificate is no longer true.
 
 One stream's alarm suspends the certificate at once. The budget of false alarms is shared: with S streams each
-detector's threshold is S times the mean time between false alarms that was asked for.
+detector's threshold is S times the mean number of tasks to a false alarm that was asked for, times the share of tasks
+in which the stream is seen.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Monitor:
     Attributes:
         certificate: what is watched.
         streams: the watched rates.
-        mean_tasks: mean number of observations to a false alarm for all streams together, at least.
+        mean_tasks: mean number of tasks to a false alarm for all streams together, at least.
         tasks: deployed tasks so far.
         suspension: why the certificate does not hold; None while it does.
         audits: (audited, silent failures, task failures, done) so far.
@@ -109,7 +110,8 @@ class Monitor:
         if not self.streams or len({s.name for s in self.streams}) != len(self.streams):
             raise ConfigError("a monitor needs at least one stream, each once")
         for stream in self.streams:
-            self._detectors.setdefault(stream.name, Detector(stream.unchanged, self.mean_tasks * len(self.streams)))
+            budget = self.mean_tasks * len(self.streams) * stream.per_task
+            self._detectors.setdefault(stream.name, Detector(stream.unchanged, budget))
 
     @property
     def holds(self) -> bool:

@@ -46,21 +46,26 @@ class Stream:
     Attributes:
         name: which.
         unchanged: the largest rate that counts as unchanged, in (0, 1).
+        per_task: observations per task, where known by design (the audit share); in (0, 1]. The false-alarm budget is
+            in tasks, so a stream that is seen in one task of ten may alarm on ten times less evidence.
     """
 
     name: str
     unchanged: float
+    per_task: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse a rate outside (0, 1).
+        """Refuse a rate outside (0, 1) and a frequency outside (0, 1].
 
         Raises:
             ConfigError: as above.
         """
         check_share(f"the unchanged rate of '{self.name}'", self.unchanged)
+        if not 0 < self.per_task <= 1:
+            raise ConfigError(f"'{self.name}' is seen in a share of tasks in (0, 1], got {self.per_task}")
 
 
-def baseline(name: str, events: int, trials: int, delta: float = 0.01) -> Stream:
+def baseline(name: str, events: int, trials: int, delta: float = 0.01, per_task: float = 1.0) -> Stream:
     """A stream whose unchanged rate is the exact upper bound from earlier counts, so that luck is no change.
 
     Raises:
@@ -68,7 +73,7 @@ def baseline(name: str, events: int, trials: int, delta: float = 0.01) -> Stream
     """
     if trials < 1 or events >= trials:
         raise ConfigError(f"'{name}' has {events} events in {trials} trials: no rise above that could be seen")
-    return Stream(name, upper_bound(events, trials, delta))
+    return Stream(name, upper_bound(events, trials, delta), per_task)
 
 
 def streams_of(
@@ -77,6 +82,7 @@ def streams_of(
     *,
     checks: tuple[int, int] | None = None,
     complaints: tuple[int, int] | None = None,
+    audit_share: float = 1.0,
     delta: float = 0.01,
 ) -> tuple[Stream, ...]:
     """The streams to watch under a certificate, with baselines from its own episodes.
@@ -89,6 +95,7 @@ def streams_of(
         episodes: the episodes it was made from.
         checks: (wrong, asked) check questions so far; no such stream without them.
         complaints: (complaints, tasks) so far; no such stream without them.
+        audit_share: the share of tasks that will be audited.
         delta: chance, per stream, that a baseline is too low.
 
     Raises:
@@ -100,12 +107,14 @@ def streams_of(
     n = losses.task.shape[1]
     silent, task, asked = int(losses.silent.sum()), int(losses.task.sum()), int(losses.asked.sum())
     limits = certificate.declaration.limits
-    streams = [Stream(SILENT, limits.silent), Stream(TASK, limits.task)]
+    streams = [Stream(SILENT, limits.silent, audit_share), Stream(TASK, limits.task, audit_share)]
     counts: list[tuple[str, int, int]] = [
         (HAND_OVER, task - silent, n),
         (ASK, asked, n),
-        (WRONG_GIVEN_DONE, silent, n - task + silent),
     ]
+    done = n - task + silent
+    if silent < done:
+        streams.append(baseline(WRONG_GIVEN_DONE, silent, done, delta, audit_share))
     if checks is not None:
         counts.append((CHECK_ERROR, *checks))
     if complaints is not None:
