@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from handrail.domain import Domain
 from handrail.domain.files import domain_from_text
+
+settings.register_profile("no-clock", deadline=None)
+settings.load_profile("no-clock")
 
 KITCHEN = """\
 domain: small kitchen

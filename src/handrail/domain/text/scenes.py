@@ -41,6 +41,8 @@ class Request:
         expect: see `Expect`.
         meant: index into `goals` of what the person has in mind, for a scripted person.
         because: why it must be asked about or refused.
+        by: for `refuse`, which layer has the reason: "rules", "physics" (symbols alone see nothing wrong), "words" (nothing in the
+            scene is meant); "" elsewhere.
     """
 
     say: str
@@ -48,6 +50,7 @@ class Request:
     expect: Expect = Expect.DO
     meant: int = 0
     because: str = ""
+    by: str = ""
 
     @property
     def goal(self) -> Goal | None:
@@ -201,7 +204,7 @@ class _Scenes:
 
     def _request(self, item: Any, where: Where, objects: Objects) -> Request:
         fields = Fields(item, "request", where_of(item, where), self.problems)
-        fields.only("say", "goal", "goals", "expect", "meant", "because")
+        fields.only("say", "goal", "goals", "expect", "meant", "because", "by")
         say = str(fields.text("say", required=True))
         expect = Expect(fields.choice("expect", "do", *Expect))
         goals: list[Goal] = []
@@ -214,7 +217,10 @@ class _Scenes:
         meant = fields.data.get("meant", 0)
         if isinstance(meant, bool) or not isinstance(meant, int) or not 0 <= meant < max(1, len(goals)):
             raise fields.error("meant", f"'meant' counts the goals from 0 to {max(0, len(goals) - 1)}")
-        return Request(say, tuple(goals), expect, meant, str(fields.text("because")))
+        if expect is Expect.ASK and len(goals) < 2:
+            self.problems.add(fields.error("say", "a request that is asked about needs two `goals` or more to choose from"))
+        by = fields.choice("by", "rules" if expect is Expect.REFUSE else "", "rules", "physics", "words", "")
+        return Request(say, tuple(goals), expect, meant, str(fields.text("because")), by)
 
 
 def _gone(value: Value, objects: Objects) -> bool:
