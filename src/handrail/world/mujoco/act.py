@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from handrail.world.mujoco import motion
+from handrail.world.mujoco import liquid, motion, shapes
 from handrail.world.mujoco.armpath import ArmPath
 from handrail.world.mujoco.fixtures import Place
+from handrail.world.mujoco.kinematics import rot_z
 from handrail.world.mujoco.navigation import STAND, Floor
 from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure, spoken
-from handrail.world.mujoco.reach import Search
+from handrail.world.mujoco.reach import WRIST, Search, starts, weights
 from handrail.world.mujoco.sim import Pose, Sim
 from handrail.world.mujoco.view import CLEARANCE_LIMIT, Held, View, held_in
 
@@ -137,9 +138,33 @@ class Act:
 
     # -- shared motions ------------------------------------------------------------------------------------------------
 
-    def rest_posture(self) -> Floats:
-        """Where the arm belongs while driving."""
-        return self.scene.carry if self.holding is not None else self.scene.ready
+    def rest_posture(self, view: View) -> Floats:
+        """Where the arm belongs while driving: drawn in, and what it holds upright."""
+        if self.holding is None:
+            return self.scene.ready
+        return carry_posture(self.sim, view, self.holding) if not self.tucked() else self.sim.arm
+
+    def tucked(self) -> bool:
+        """Whether what is held is already drawn in and upright."""
+        if self.holding is None:
+            return bool(np.max(np.abs(self.sim.arm - self.scene.ready)) < 0.05)
+        grip = self.sim.grip.p
+        near = math.hypot(*(grip[:2] - self.sim.base[:2])) < 0.48 and grip[2] > 0.95
+        return near and float(self.sim.pose(self.holding.name).r[2, 2]) > self.upright()
+
+    def upright(self) -> float:
+        """Smallest cosine of the load's lean that neither spills nor tips it; -1 when it does not matter."""
+        if self.holding is None:
+            return -1.0
+        item = self.scene.spec.items[self.holding.name]
+        amount = self.sim.memory.ml.get(self.holding.name, 0.0)
+        if item.content is None or amount <= 0:
+            return -1.0
+        radius, tall = shapes.base_radius(item.shape), shapes.height(item.shape)
+        lean = 0.0
+        while lean < 1.5 and liquid.holds(2 * radius / tall, lean + 0.12) * item.content.capacity_ml >= amount:
+            lean += 0.05
+        return math.cos(max(lean, 0.12))
 
     def go(self, goal: Floats, floor: Floor | None = None) -> Motion:
         """Drive to a base pose around what is known to be in the way.
@@ -149,24 +174,77 @@ class Act:
         """
         sim = self.sim
         yield from self.tidy()
-        floor = floor or self.floor()
-        if np.linalg.norm(goal[:2] - sim.base[:2]) < 0.03:
-            yield from motion.drive(sim, goal)
-            return
-        path = floor.path(sim.base[:2], goal[:2])
+        for pose in self.route(goal, floor or self.floor()):
+            yield from motion.drive(sim, pose)
+        if np.linalg.norm(sim.base[:2] - goal[:2]) > 0.05:
+            raise SkillFailure(Code.BASE_STALLED, "The base did not get where it should.", ())
+
+    def route(self, goal: Floats, floor: Floor) -> list[Floats]:
+        """Base poses to drive through to a goal, with the arm as it is.
+
+        Raises:
+            SkillFailure: NO_PATH.
+        """
+        start = self.sim.base
+        path: list[Floats] | None = [start[:2], np.asarray(goal[:2], float)]
+        if np.linalg.norm(goal[:2] - start[:2]) > 0.03:
+            path = floor.path(start[:2], goal[:2])
         if path is None:
             raise SkillFailure(
                 Code.NO_PATH, f"There is no free way for the base to ({goal[0]:.1f}, {goal[1]:.1f}).", ()
             )
-        start = sim.base[2]
+        return self._headings(path, goal)
+
+    def routed(self, goal: Floats, floor: Floor) -> str | None:
+        """None when there is a way to `goal`; otherwise what is in it."""
+        try:
+            self.route(goal, floor)
+        except SkillFailure as failure:
+            return failure.blockers[0] if failure.blockers else "wall"
+        return None
+
+    def _headings(self, path: list[Floats], goal: Floats) -> list[Floats]:
+        """Base poses along a path, turning in a way in which neither arm nor load touches anything.
+
+        Raises:
+            SkillFailure: NO_PATH, naming what the arm or the load would hit.
+        """
+        start = float(self.sim.base[2])
         turn = math.remainder(float(goal[2]) - start, math.tau)
         lengths = [float(np.linalg.norm(b - a)) for a, b in zip(path[:-1], path[1:], strict=True)]
-        total, done = sum(lengths) or 1.0, 0.0
-        for length, p in zip(lengths, path[1:], strict=True):
-            done += length
-            yield from motion.drive(sim, np.array([p[0], p[1], start + turn * done / total]))
-        if np.linalg.norm(sim.base[:2] - goal[:2]) > 0.05:
-            raise SkillFailure(Code.BASE_STALLED, "The base did not get where it should.", ())
+        share = np.cumsum(lengths) / max(sum(lengths), 1e-9)
+        travel = [math.atan2(*(b - a)[::-1]) for a, b in zip(path[:-1], path[1:], strict=True)]
+        steady = [np.array([*p, start + turn * s]) for p, s in zip(path[1:], share, strict=True)]
+        ahead = [x for k, p in enumerate(path[1:]) for x in (np.array([*path[k], travel[k]]), np.array([*p, travel[k]]))]
+        behind = [x - np.array([0, 0, math.pi]) for x in ahead]
+        late = [np.array([*p, start]) for p in path[1:]]
+        early = [np.array([*path[0], goal[2]])] + [np.array([*p, goal[2]]) for p in path[1:]]
+        view = View(self.sim, self.holding)
+        arm = self.sim.arm
+        known = set(view.hits(self.sim.base, arm))
+        worst: list[str] = []
+        for poses in (steady, early, late, ahead, behind):
+            poses = [*poses, np.array(goal, float)]
+            hits = self._sweep(view, arm, poses, known)
+            if not hits:
+                return poses
+            worst += hits
+        names = ranked(self.scene.owner[self.scene.geom[h]] for h in worst)
+        what = f"the {spoken(self.holding.name)}" if self.holding else "the arm"
+        raise SkillFailure(Code.NO_PATH, f"On the way {what} would hit {the(names[0])}.", names)
+
+    def _sweep(self, view: View, arm: Floats, poses: list[Floats], known: set[str]) -> list[str]:
+        at = np.array(self.sim.base)
+        for pose in poses:
+            delta = pose - at
+            delta[2] = math.remainder(float(delta[2]), math.tau)
+            n = max(1, int(max(np.linalg.norm(delta[:2]) / 0.05, abs(delta[2]) / 0.15)))
+            for k in range(1, n + 1):
+                hits = [h for h in view.hits(at + delta * k / n, arm) if h not in known]
+                if hits:
+                    return hits
+            at = at + delta
+        return []
 
     def floor(self) -> Floor:
         """The floor as it is now."""
@@ -175,17 +253,14 @@ class Act:
     def tidy(self) -> Motion:
         """Bring the arm to its driving posture if it is not there (after a skill that was cut short)."""
         sim = self.sim
-        target = self.rest_posture()
-        if np.max(np.abs(sim.arm - target)) < 0.05:
+        if self.tucked():
             return
         view = View(sim, self.holding)
-        near = set(view.hits(sim.base, sim.arm)) | {self.scene.owner[self.scene.geom[n]] for n in view.hits(sim.base, sim.arm)}
+        hits = view.hits(sim.base, sim.arm)
+        near = set(hits) | {self.scene.owner[self.scene.geom[n]] for n in hits}
         if near:
             yield from self.back_off(view, self._away(), near)
-        path = ArmPath(view, sim.base, touch=near).find(sim.arm, target, via=(self.scene.ready,))
-        if path is None:
-            raise SkillFailure(Code.ARM_BLOCKED, "The arm finds no way back to its driving posture.", ())
-        yield from motion.follow(sim, path)
+        yield from self.arm_to(self.rest_posture(view), View(sim, self.holding), touch=near, via=(self.scene.ready,))
 
     def _away(self) -> Floats:
         heading = self.sim.base[2]
@@ -218,7 +293,7 @@ class Act:
             SkillFailure: ARM_BLOCKED, naming what is in the way.
         """
         sim = self.sim
-        finder = ArmPath(view, sim.base, aperture, touch)
+        finder = ArmPath(view, sim.base, aperture, touch, self.upright())
         path = finder.find(sim.arm, target, via)
         if path is None:
             names = ranked(self.scene.owner[self.scene.geom[b]] for b in finder.blockers)
@@ -228,6 +303,48 @@ class Act:
     def arrived(self, place: str) -> None:
         """Remember where the base drove to."""
         self.sim.memory = replace(self.sim.memory, base_at=place)
+
+
+CARRY_AT = ((0.36, 0.0), (0.40, 0.12), (0.40, -0.12), (0.32, 0.0))
+CARRY_HEIGHTS = (1.15, 1.28, 1.02)
+
+
+def carry_posture(sim: Sim, view: View, held: Held) -> Floats:
+    """Lift and arm with the load upright in front of the column, the nearest such posture to the present one.
+
+    Raises:
+        SkillFailure: ARM_BLOCKED when there is none that touches nothing.
+    """
+    scene, base = sim.scene, sim.base
+    back = held.rel.inverse()
+    p, r = [], []
+    for z in CARRY_HEIGHTS:
+        for x, y in CARRY_AT:
+            for k in range(12):
+                grip = Pose(np.array([x, y, z]), rot_z(k * math.tau / 12)) @ back
+                # Keep the hand itself at the radius asked for.
+                p.append(np.array([x, y, z]))
+                r.append(grip.r)
+    pp, rr = np.array(p), np.array(r)
+    out = []
+    low, high, length = scene.reach
+    wrist = pp - WRIST * rr[:, :, 2]
+    span = np.hypot(np.hypot(wrist[:, 0] - 0.02, wrist[:, 1]), wrist[:, 2] - np.clip(wrist[:, 2], low, high))
+    index = np.flatnonzero((span < length) & (span > 0.15))
+    for begin in range(0, len(index), 48):
+        part = index[begin : begin + 48]
+        q, ok = scene.arm.solve(
+            pp[part], rr[part], np.repeat(sim.arm[None], len(part), 0), sim.arm, weights=weights(scene), iterations=25
+        )
+        q2, ok2 = scene.arm.solve(
+            pp[part], rr[part], starts(scene, pp[part], rr[part], 0), sim.arm, weights=weights(scene), iterations=25
+        )
+        out += [a for a, good in zip(q, ok, strict=True) if good] + [a for a, good in zip(q2, ok2, strict=True) if good]
+        near = sorted(out, key=lambda a: float(np.max(np.abs(a - sim.arm))))
+        for a in near[:12]:
+            if view.clear(base, a):
+                return a
+    raise SkillFailure(Code.ARM_BLOCKED, f"The arm can't draw in the {spoken(held.name)} upright.", (held.name,))
 
 
 def the(owner: str) -> str:

@@ -20,7 +20,10 @@ TREE_BUDGET = 120
 class ArmPath:
     """Paths at one stance (Kuffner and LaValle 2000 for the search)."""
 
-    def __init__(self, view: View, base: Floats, aperture: float | None = None, touch: Iterable[str] = ()) -> None:
+    def __init__(self, view: View, base: Floats, aperture: float | None = None, touch: Iterable[str] = (),
+                 upright: float = -1.0) -> None:  # fmt: skip
+        self.upright = upright
+        """Smallest cosine of the load's lean that is allowed on the way."""
         self.view, self.base, self.aperture, self.touch = view, base, aperture, frozenset(touch)
         self.scene = view.scene
         self.scale = np.array(([2.0] if self.scene.profile.lift > 0 else []) + [1.0] * 7)
@@ -31,6 +34,8 @@ class ArmPath:
         hits = self.view.hits(self.base, q, aperture=self.aperture, touch=self.touch)
         if hits and len(self.blockers) < 20:
             self.blockers.append(hits[0])
+        if not hits and self.upright > -1 and self.view.lean() < self.upright:
+            return False
         return not hits
 
     def straight(self, a: Floats, b: Floats) -> bool:

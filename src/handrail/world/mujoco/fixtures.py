@@ -283,9 +283,18 @@ def build_person(name: str, person: Person) -> Built:
   <geom name="{name}.torso" type="capsule" fromto="0 0 .95 0 0 1.35" size=".14" rgba="{cloth}"/>
   <geom name="{name}.head" type="sphere" pos="0 0 1.62" size=".11" rgba="{skin}"/>
   <geom name="{name}.arm" type="capsule" fromto=".12 -.1 {z + 0.08} .03 -.34 {z - 0.035}" size=".035" rgba="{cloth}"/>
+  {_box(f"{name}.tray", (0.36, 0.02, person.tray_height - 0.015), (0.3, 0.36, 0.03), ".6 .45 .3 1")}
+  {_box(f"{name}.post", (0.36, 0.02, person.tray_height / 2 - 0.015), (0.05, 0.05, person.tray_height - 0.03), ".6 .45 .3 1")}
   {_box(f"{name}.palm", (0, -0.42, z - 0.012), (0.15, 0.15, 0.024), skin, 'friction="1 .02 .001"')}
 </body>"""
-    return Built(xml, [Place(name, name, name, (0, -0.42, z), (0.015, 0.015))], [], [])
+    palm = Place(name, name, name, (0, -0.42, z), (0.015, 0.015))
+    tray = Place(tray_of(name), name, name, (0.36, 0.02, person.tray_height), (0.1, 0.12))
+    return Built(xml, [palm, tray], [], [])
+
+
+def tray_of(person: str) -> str:
+    """Name of the place where a person puts what they were given."""
+    return f"{person}.tray"
 
 
 def walls(spec: Physical) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +25,22 @@ GAP = 0.004
 APPROACH = 0.10
 LIFT = 0.10
 NUDGE = 0.025
-INSERT = 0.34
-"""How far in front of a closed-in place the hand starts [m]."""
+FRONT_APPROACH = 0.08
+INSERT = (0.34, 0.26)
+"""How far outside a closed-in place the base starts, best first [m]."""
 CHECKS = 60
 """Postures examined closely at most."""
-COSTS = {"top": 0.05, "side": 0.0, "slant": 0.1, "rim": 0.25, "knob": 0.0}
+COSTS = {"top": 0.05, "side": 0.0, "low": 0.05, "slant": 0.1, "rim": 0.25, "knob": 0.0}
 """What a kind of grasp costs beside the driving [m]: rims hold a thing off its centre."""
+UNLEVEL = 0.6
+"""What holding a filled vessel other than from the side costs more [m]: it can't be poured from so well."""
 
 
 @dataclass(frozen=True)
 class Approach:
     """Postures of one way to take something: from `pre` along `line` to the grasp, then `lift`, then back to `exit`.
 
-    For a closed-in place the hand goes in and out with the base: `line` is empty and the base starts at `entry`.
+    For a closed-in place (`front`) the hand goes in and out with the base, which starts at `entry`.
     """
 
     base: Floats
@@ -49,7 +52,7 @@ class Approach:
     rel: Pose
     aperture: float
     kind: str
-    width: float
+    front: bool
 
 
 def screen(sim: Sim, thing: str) -> None:
@@ -95,7 +98,8 @@ def plan(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
     options = options.take(np.flatnonzero(options.width <= scene.profile.opening - GAP))
     p = pose.p + (pose.r @ options.position.T).T
     r = pose.r @ options.rotation
-    penalty = np.array([COSTS[k] for k in options.kind])
+    full = sim.memory.ml.get(thing, 0.0) > 0
+    penalty = np.array([COSTS[k] + (0.0 if k in ("side", "low") or not full else UNLEVEL) for k in options.kind])
     if place is not None and front:
         inward = -outward(sim, place)
         level = r[:, :2, 2]
@@ -109,8 +113,12 @@ def plan(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
             break
         got = _check(act, view, thing, pose, reached, options, floor, outward(sim, place) if front and place else None)
         if isinstance(got, Approach):
-            act.notes["grasp"] = got.kind
-            return got
+            blocker = act.routed(got.entry, floor)
+            if blocker is None:
+                act.notes["grasp"] = got.kind
+                return got
+            reasons.append(blocker)
+            continue
         reasons.append(scene.owner[scene.geom[got]])
     raise blocked(found, reasons, f"the {spoken(thing)}", where)
 
@@ -129,51 +137,48 @@ def _check(
         return hits[0]
     kind = options.kind[reached.index]
     held = Held(thing, rel.inverse())
-    if out is not None:
-        entry = act.exit_pose(view, base, arm, out, (INSERT, 0.26), floor, aperture, (thing,))
-        if entry is None:
-            return _why(view, base, arm, out)
-        up = line(scene, base, arm, [_raised(grip, NUDGE)])
-        if up is None:
-            return "robot.l5"
-        loaded = View(act.sim, held)
-        exit_ = act.exit_pose(loaded, base, up[-1], out, (INSERT, 0.26), floor)
-        if exit_ is None:
-            return _why(loaded, base, up[-1], out)
-        pre = arm
-        steps = np.empty((0, scene.arm.n))
-        start = entry
-    else:
-        poses = [Pose(grip.p - grip.r[:, 2] * APPROACH * (1 - k / 4), grip.r) for k in range(4)]
-        back = line(scene, base, arm, poses[::-1])
-        if back is None:
-            return "robot.l5"
-        steps = np.concatenate([back[::-1], arm[None]])
-        if hits := view.hits(base, steps[0], aperture=aperture):
+    poses = _approach_poses(grip, out is not None)
+    back = line(scene, base, arm, poses[:-1][::-1])
+    if back is None:
+        return "robot.l5"
+    steps = np.concatenate([back[::-1], arm[None]])
+    if hits := view.hits(base, steps[0], aperture=aperture):
+        return hits[0]
+    for q in steps[1:-1]:
+        if hits := view.hits(base, q, aperture=aperture, touch=(thing,)):
             return hits[0]
-        for q in steps[1:-1]:
-            if hits := view.hits(base, q, aperture=aperture, touch=(thing,)):
-                return hits[0]
-        up = line(scene, base, arm, [_raised(grip, LIFT * k / 3) for k in (1, 2, 3)])
-        if up is None:
-            return "robot.l5"
-        loaded = View(act.sim, held)
-        for q in up[1:]:
-            if hits := loaded.hits(base, q):
-                return hits[0]
-        heading = np.array([-np.cos(base[2]), -np.sin(base[2])])
-        exit_ = act.exit_pose(loaded, base, up[-1], heading, (0.22, 0.15, 0.0), floor)
-        if exit_ is None:
-            return _why(loaded, base, up[-1], heading)
-        pre, start = steps[0], base
-    finder = ArmPath(loaded, exit_)
-    if finder.find(up[-1], scene.carry, via=(scene.ready,), budget=20) is None:
-        return finder.blockers[0] if finder.blockers else "robot.l5"
+    up = line(scene, base, arm, [_raised(grip, (LIFT if out is None else NUDGE) * k / 3) for k in (1, 2, 3)])
+    if up is None:
+        return "robot.l5"
+    start = base
+    if out is not None:
+        entry = act.exit_pose(view, base, steps[0], out, INSERT, floor, aperture)
+        if entry is None:
+            return _why(view, base, steps[0], out)
+        start = entry
+    loaded = View(act.sim, held)
+    for q in up[1:]:
+        if hits := loaded.hits(base, q):
+            return hits[0]
+    direction = np.array([-np.cos(base[2]), -np.sin(base[2])]) if out is None else out
+    exit_ = act.exit_pose(loaded, base, up[-1], direction, (0.22, 0.15, 0.0) if out is None else INSERT, floor)
+    if exit_ is None:
+        return _why(loaded, base, up[-1], direction)
+    pre = steps[0]
     view = View(act.sim)
     finder = ArmPath(view, start, aperture)
     if finder.find(scene.ready, pre, budget=40) is None:
         return finder.blockers[0] if finder.blockers else "robot.l5"
-    return Approach(base, start, pre, steps, up, exit_, rel, aperture, kind, width)
+    return Approach(base, start, pre, steps, up, exit_, rel, aperture, kind, out is not None)
+
+
+def _approach_poses(grip: Pose, front: bool) -> list[Pose]:
+    """The hand's way to a grasp: straight along its approach, or level where a ceiling is close."""
+    along, length = grip.r[:, 2], APPROACH
+    if front:
+        along, length = along * (1, 1, 0), FRONT_APPROACH
+        along = along / np.linalg.norm(along)
+    return [Pose(grip.p - along * length * (1 - k / 4), grip.r) for k in range(5)]
 
 
 def _raised(grip: Pose, by: float) -> Pose:
@@ -205,10 +210,9 @@ def pick(act: Act, thing: str) -> Motion:
     yield from act.arm_to(way.pre, View(sim), aperture=way.aperture, via=(scene.ready,))
     act.touch = {thing}
     before = sim.pose(thing).p[2]
-    if len(way.line):
-        yield from motion.track(sim, way.line, 0.22, APPROACH)
-    else:
+    if way.front:
         yield from motion.drive(sim, way.base, 0.35)
+    yield from motion.track(sim, way.line, 0.22, APPROACH)
     yield from motion.squeeze(sim, CLOSED, 0.4)
     left, right = sim.pad_touch()
     if thing not in left or thing not in right:
@@ -218,10 +222,10 @@ def pick(act: Act, thing: str) -> Motion:
     place = sim.place_of(thing)
     act.touch |= {place} if place else set()
     act.holding = held_in(sim)
-    up = line(scene, sim.base, sim.arm, [_raised(sim.grip, (LIFT if len(way.line) else NUDGE) * k / 3) for k in (1, 2, 3)])
+    up = line(scene, sim.base, sim.arm, [_raised(sim.grip, (NUDGE if way.front else LIFT) * k / 3) for k in (1, 2, 3)])
     path = way.lift if up is None else up
     yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], path]), 0.2, 0.12)
-    wanted = LIFT if len(way.line) else NUDGE
+    wanted = NUDGE if way.front else LIFT
     rose = sim.pose(thing).p[2] - before
     if rose < 0.5 * wanted or sim.held() != thing:
         act.holding, act.guarded = None, False
@@ -234,7 +238,10 @@ def pick(act: Act, thing: str) -> Motion:
     act.guarded = True
     act.touch = {thing}
     yield from motion.drive(sim, way.exit, 0.5)
-    yield from act.arm_to(scene.carry, View(sim, act.holding), via=(scene.ready,), factor=0.8)
+    act.holding = held_in(sim)
+    if not act.tucked():
+        view = View(sim, act.holding)
+        yield from act.arm_to(act.rest_posture(view), view, factor=0.8)
     act.holding = held_in(sim)
     act.bystanders({thing})
 
@@ -243,23 +250,15 @@ def _aim(act: Act, thing: str, way: Approach, floor: Floor) -> Approach:
     """Look again from the stance and correct for where the base and the thing really are."""
     sim, scene = act.sim, act.scene
     pose = sim.sense(thing)
-    grip = pose @ way.rel
-    if len(way.line):
-        base = sim.base
-    else:
-        base = way.base + (sim.base - way.entry)
-    poses = [grip] if not len(way.line) else [Pose(grip.p - grip.r[:, 2] * APPROACH * (1 - k / 4), grip.r) for k in range(5)]
-    seed = way.pre if not len(way.line) else way.line[-1]
-    solved = line(scene, base, seed, poses[::-1], jump=1.0)
+    base = sim.base + (way.base - way.entry)
+    solved = line(scene, base, way.line[-1], _approach_poses(pose @ way.rel, way.front)[::-1], jump=1.0)
     if solved is None:
         return plan_again(act, thing, pose, floor)
-    if not len(way.line):
-        return Approach(base, sim.base, solved[0], way.line, way.lift, way.exit, way.rel, way.aperture, way.kind, way.width)
     steps = solved[::-1]
     view = View(sim)
     if view.hits(base, steps[0], aperture=way.aperture) or view.hits(base, steps[-1], aperture=way.aperture, touch=(thing,)):
         return plan_again(act, thing, pose, floor)
-    return Approach(base, base, steps[0], steps, way.lift, way.exit, way.rel, way.aperture, way.kind, way.width)
+    return replace(way, base=base, entry=sim.base, pre=steps[0], line=steps)
 
 
 def plan_again(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
@@ -294,10 +293,7 @@ def _let_go(act: Act, way: Approach) -> Motion:
     """Open and draw back the way the hand came."""
     sim = act.sim
     yield from motion.squeeze(sim, way.aperture, 0.3)
-    if len(way.line):
-        yield from motion.track(sim, np.concatenate([sim.data.ctrl[act.scene.arm_u][None], way.line[::-1]]), 0.25, 0.2)
-        yield from motion.drive(sim, way.exit, 0.5)
-    else:
-        yield from motion.drive(sim, way.entry, 0.35)
+    yield from motion.track(sim, np.concatenate([sim.data.ctrl[act.scene.arm_u][None], way.line[::-1]]), 0.25, 0.2)
+    yield from motion.drive(sim, way.entry if way.front else way.exit, 0.4)
     act.touch = set(act.scene.items)
     yield from act.tidy()

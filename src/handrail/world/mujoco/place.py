@@ -47,6 +47,7 @@ class Release:
     exit: Floats
     target: Pose
     drop: bool
+    front: bool
 
 
 def screen(sim: Sim, thing: str, to: str) -> Place:
@@ -129,13 +130,14 @@ def plan_at(act: Act, thing: str, place: Place, floor: Floor, targets: list[Floa
     assert act.holding is not None
     rel = act.holding.rel
     drop = place.access == "drop"
-    up = place.rim + 0.03 if drop else RELEASE
+    # Into a bin things are dropped: from just above its rim, or from higher where the hand does not get so low.
+    heights = tuple(place.rim + more for more in (0.03, 0.15, 0.28)) if drop else (RELEASE,)
     poses, penalty = [], []
     for k, spot in enumerate(targets):
-        for turn in range(TURNS):
-            target = Pose(spot + np.array([0, 0, up]), rot_z(turn * math.tau / TURNS))
-            poses.append(target)
-            penalty.append(0.12 * k)
+        for up in heights:
+            for turn in range(TURNS):
+                poses.append(Pose(spot + np.array([0, 0, up]), rot_z(turn * math.tau / TURNS)))
+                penalty.append(0.12 * k + (up - heights[0]))
     grips = [t @ rel.inverse() for t in poses]
     p, r = np.array([g.p for g in grips]), np.array([g.r for g in grips])
     cost = np.array(penalty)
@@ -158,7 +160,11 @@ def plan_at(act: Act, thing: str, place: Place, floor: Floor, targets: list[Floa
             break
         got = _check(act, view, reached.base, reached.arm, reached.grip, poses[reached.index], floor, out, drop)
         if isinstance(got, Release):
-            return got
+            blocker = act.routed(got.entry, floor)
+            if blocker is None:
+                return got
+            reasons.append(blocker)
+            continue
         reasons.append(scene.owner[scene.geom[got]])
     failure = blocked(found, reasons, f"a spot for the {spoken(thing)}", place.name)
     if failure.code is Code.GRASP_BLOCKED:
@@ -187,10 +193,14 @@ def _check(
         high = line(scene, base, arm, [Pose(grip.p + np.array([0, 0, 0.02]), grip.r)])
         if high is None:
             return "robot.l5"
-        entry = act.exit_pose(view, base, high[0], out, (INSERT, 0.26), floor)
+        entry = act.exit_pose(view, base, high[0], out, INSERT, floor)
         if entry is None:
             return "wall.0"
-        pre, steps, retreat, exit_ = high[0], np.stack([high[0], arm]), np.empty((0, scene.arm.n)), entry
+        level = grip.r[:, 2] * (1, 1, 0)
+        off = line(scene, base, arm, [Pose(grip.p - level / np.linalg.norm(level) * 0.09 * k / 3, grip.r) for k in (1, 2, 3)])
+        if off is None:
+            return "robot.l5"
+        pre, steps, retreat, exit_ = high[0], np.stack([high[0], arm]), off, entry
     else:
         n = 2 if drop else 4
         back = line(scene, base, arm, [Pose(grip.p + np.array([0, 0, ABOVE * k / n]), grip.r) for k in range(1, n + 1)])
@@ -213,10 +223,10 @@ def _check(
         view = View(act.sim, act.holding)
         pre, steps, retreat, entry, exit_ = back[-1], np.concatenate([back[::-1], arm[None]]), off, base, exit_pose
     view = View(act.sim, act.holding)
-    finder = ArmPath(view, entry)
-    if finder.find(scene.carry, pre, via=(scene.ready,), budget=40) is None:
+    finder = ArmPath(view, entry, upright=act.upright())
+    if finder.find(act.sim.arm, pre, budget=40) is None:
         return finder.blockers[0] if finder.blockers else "robot.l5"
-    return Release(base, entry, pre, steps, retreat, exit_, target, drop)
+    return Release(base, entry, pre, steps, retreat, exit_, target, drop, out is not None)
 
 
 def _is_held(act: Act, geom: str) -> bool:
@@ -245,16 +255,15 @@ def put_down(act: Act, thing: str, where: Place, way: Release, floor: Floor) -> 
     act.holding = _now(act)
     steps = _aim(act, way)
     view = View(sim, act.holding)
-    yield from act.arm_to(steps[0], view, via=(scene.ready,), factor=0.8, touch=())
+    yield from act.arm_to(steps[0], view, factor=0.8)
     act.touch = {thing, where.name, where.fixture}
-    if len(way.retreat) == 0:
+    if way.front:
         yield from motion.drive(sim, way.base + (sim.base - way.entry), 0.3)
     yield from motion.track(sim, steps, 0.15, ABOVE if len(steps) > 2 else 0.025)
     act.guarded = False
     yield from motion.squeeze(sim, scene.profile.opening / 2, 0.3)
     act.holding = None
-    if len(way.retreat):
-        yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], way.retreat]), 0.25, 0.11)
+    yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], way.retreat]), 0.25, 0.11)
     yield from motion.drive(sim, way.exit, 0.5)
     yield from act.arm_to(scene.ready, View(sim))
     yield from motion.wait(sim, 0.3)
@@ -271,10 +280,10 @@ def _now(act: Act) -> object:
 def _aim(act: Act, way: Release) -> Floats:
     sim, scene = act.sim, act.scene
     assert act.holding is not None
-    base = sim.base if len(way.retreat) else way.base + (sim.base - way.entry)
+    base = sim.base + (way.base - way.entry)
     grip = way.target @ act.holding.rel.inverse()
     n = len(way.line) - 1
-    top = ABOVE if len(way.retreat) else 0.02
+    top = 0.02 if way.front else ABOVE
     heights = [top * (1 - k / n) for k in range(n + 1)]
     solved = line(scene, base, way.line[-1], [Pose(grip.p + np.array([0, 0, h]), grip.r) for h in heights[::-1]], jump=1.2)
     return way.line if solved is None else solved[::-1]

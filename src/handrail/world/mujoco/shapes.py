@@ -133,7 +133,7 @@ class Grasps:
         position: (N, 3) [m].
         rotation: (N, 3, 3); column 2 is the direction of approach, column 1 the direction in which the fingers open.
         width: (N,) what must fit between the pads [m].
-        kind: top, side, slant, rim or knob, one for each.
+        kind: top, side, low, slant, rim or knob, one for each.
     """
 
     position: Floats
@@ -168,13 +168,15 @@ class _Builder:
         self.rows.append((np.array(at), frame(np.array([0.0, 0.0, -1.0]), opening), width, kind))
 
     def side(self, at: tuple[float, float, float], width: float, azimuth: float, depth: float = 0.0) -> None:
-        """Approach horizontally (and from 40 degrees above), coming from direction `azimuth` of the item."""
+        """Approach level, and from 22 and 45 degrees above, coming from direction `azimuth` of the item."""
         toward = np.array([-math.cos(azimuth), -math.sin(azimuth), 0.0])
         opening = np.array([-toward[1], toward[0], 0.0])
         position = np.array(at) - toward * depth
         self.rows.append((position, frame(toward, opening), width, "side"))
-        slanted = toward * math.cos(math.radians(40)) - np.array([0, 0, math.sin(math.radians(40))])
-        self.rows.append((position, frame(slanted, opening), width, "slant"))
+        # The wrist hangs 9 cm below a level hand, so over a worktop only a slanted one has room.
+        for kind, degrees in (("low", 22), ("slant", 45)):
+            c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+            self.rows.append((position, frame(toward * c - np.array([0, 0, s]), opening), width, kind))
 
     def done(self) -> Grasps:
         return Grasps(

@@ -7,17 +7,34 @@ from collections.abc import Callable, Generator
 from handrail.errors import WorldError, did_you_mean
 from handrail.world.mujoco import motion
 from handrail.world.mujoco.act import Act
+from handrail.world.mujoco.doors import close, open_
+from handrail.world.mujoco.give import hand_over
+from handrail.world.mujoco.go import navigate_to
+from handrail.world.mujoco.lever import switch_off, switch_on
 from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure
 from handrail.world.mujoco.pick import pick
 from handrail.world.mujoco.place import place
+from handrail.world.mujoco.pour import pour
 from handrail.world.mujoco.sim import Sim
+from handrail.world.mujoco.wipe import wipe
 
 Skill = Callable[..., Generator[None, None, None]]
 
 LIMIT = 6000
 """Control periods that a skill may take (two minutes of simulated time)."""
 
-SKILLS: dict[str, Skill] = {"pick": pick, "place": place}
+SKILLS: dict[str, Skill] = {
+    "navigate_to": navigate_to,
+    "pick": pick,
+    "place": place,
+    "open": open_,
+    "close": close,
+    "pour": pour,
+    "wipe": wipe,
+    "hand_over": hand_over,
+    "switch_on": switch_on,
+    "switch_off": switch_off,
+}
 
 
 class Running:

@@ -80,7 +80,7 @@ Shape = Annotated[Box | Can | Ball | Cup | Bottle | Pot, Field(discriminator="ki
 class Content(_Strict):
     """What a vessel holds at first. The level is tracked by tilt and time (see `handrail.world.mujoco.liquid`)."""
 
-    of: str = "water"
+    of: str | None = None
     ml: Annotated[float, Field(ge=0, le=20000)] = 0.0
     capacity_ml: Annotated[float, Field(gt=0, le=20000)]
 
@@ -152,11 +152,12 @@ class Fixture(_Strict):
 
 
 class Person(_Strict):
-    """Someone standing with a hand held out palm up, facing local -y."""
+    """Someone with a hand held out, palm up, facing local -y; what they take goes to the small table beside them."""
 
     at: Pair
     yaw: Degrees = 0.0
     palm_height: Metres = 1.0
+    tray_height: Metres = 0.7
 
 
 class Profile(_Strict):
@@ -190,9 +191,15 @@ class Robot(_Strict):
 
 
 class Physical(_Strict):
-    """The whole `physical:` part."""
+    """The whole `physical:` part.
+
+    Attributes:
+        timestep: of the physics [s].
+        portion_ml: what one portion of the symbolic part stands for.
+    """
 
     timestep: Annotated[float, Field(gt=0.0005, le=0.005)] = 0.004
+    portion_ml: Annotated[float, Field(gt=0, le=1000)] = 100.0
     rooms: dict[str, Room]
     doorways: tuple[Doorway, ...] = ()
     fixtures: dict[str, Fixture]

@@ -112,6 +112,10 @@ class View:
         self.checks += 1
         return [name for name, _ in self._contacts(frozenset(touch), TOUCH)]
 
+    def lean(self) -> float:
+        """Cosine of the angle between the load's axis and the vertical in the posture set last; 1 with nothing held."""
+        return 1.0 if self.held is None else float(self.data.xmat[self.held_body][8])
+
     def clear(self, base: Floats | None, arm: Floats | None, **kw: Any) -> bool:
         """Whether `hits` finds nothing."""
         return not self.hits(base, arm, **kw)
