@@ -41,7 +41,7 @@ FAMILIES: dict[str, tuple[str, str]] = {
 _NEAR = {
     ("bring", "pick"): 0.75,
     ("pick", "bring"): 0.5,
-    **{("put", specific): 0.5 for specific in ("drawer", "beside", "heat", "waste")},
+    **{("put", specific): 0.9 for specific in ("drawer", "beside", "heat", "waste")},
 }
 """How well an option of another family than the request's fits; nought where nothing is said."""
 
@@ -77,10 +77,25 @@ def verb_fits(request: str, text: str) -> float:
     return 1.0 if wanted == given else _NEAR.get((wanted, given), 0.0)
 
 
+WISHES = {
+    "thirsty": "drinkable",
+    "drink": "drinkable",
+    "hungry": "edible",
+    "eat": "edible",
+    "snack": "edible",
+    "food": "edible",
+    "spill": "cleaning",
+    "spilled": "cleaning",
+    "clean": "cleaning",
+}
+"""Words of a wish -> the attribute that meets it, as domains call it."""
+
+
 def explained(request: str, text: str, facts: Sequence[str]) -> float:
     """Share of the request's words that the option's text or the stated facts of its objects have too."""
-    asked = words_of(request)
     known = words_of(text) | {stem(w) for fact in facts for w in fact.lower().split()}
+    wishes = {stem(w): stem(a) for w, a in WISHES.items()}
+    asked = {wishes[w] if wishes.get(w) in known else w for w in words_of(request)}
     return len(asked & known) / len(asked) if asked else 0.0
 
 
@@ -101,7 +116,7 @@ class Words:
             raise ConfigError(f"no reading of words '{kind}'; valid: overlap, verb, facts, other")
         self.kind = kind
         self.facts = {k: tuple(v) for k, v in (facts or {}).items()}
-        text = repr(sorted(self.facts.items())) + repr(FAMILIES)
+        text = repr(sorted(self.facts.items())) + repr((FAMILIES, _NEAR, WISHES))
         self.provenance = provenance(kind, words=digest(text))
 
     def number(self, context: Context, option: Option) -> float:

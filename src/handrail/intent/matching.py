@@ -1,0 +1,197 @@
+"""How well a reading fits the words of a clause: mentions, verb and stated attributes. No model.
+
+A clause mentions objects by name ("the blue mug"), by what is stated of them ("something to drink", "the metal one"),
+or by kind. A good reading is about what is mentioned, leaves no mention unexplained, adds nothing that is not
+mentioned, and does what the verb asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from handrail.domain.state import State
+from handrail.intent.literals import Literal
+from handrail.intent.naming import Names, stem, tokens
+from handrail.intent.verbs import VERBS, families_of, family_of, throws_away
+
+_SENSE = {
+    "drink": "drinkable", "thirsty": "drinkable", "beverage": "drinkable", "sip": "drinkable",
+    "eat": "edible", "hungry": "edible", "food": "edible", "snack": "edible", "bite": "edible",
+    "breakable": "fragile", "delicate": "fragile",
+}  # fmt: skip
+"""Everyday words for attributes that domains commonly state."""
+
+_SPEAKER = frozenset({"me", "us", "my", "i", "mine"})
+_PEOPLE = frozenset({"person", "human", "user", "people"})
+_SELF = frozenset({"robot", "hand", "arm", "gripper"})
+_EVERY = frozenset({"all", "both", "every", "each"})
+_BIN = frozenset({"bin", "trash", "waste", "rubbish", "garbage"})
+
+VERB, ABOUT, EXPLAINED = 1.0, 1.5, 1.5
+"""Weights of the three parts; a perfect fit adds up to 4."""
+BEST = VERB + ABOUT + EXPLAINED
+_DONE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Some words of a clause and the objects they may mean.
+
+    Attributes:
+        start: index of the first word.
+        end: index after the last.
+        objects: candidates.
+        weight: 1 for a full name, less for a part of one, an attribute or a kind.
+        every: "all", "both" or the like stands before it.
+    """
+
+    start: int
+    end: int
+    objects: frozenset[str]
+    weight: float
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the words of a clause say.
+
+    Attributes:
+        mentions: in order, not overlapping.
+        families: verb family to weight.
+        words: the clause's words, stemmed, without articles.
+    """
+
+    mentions: tuple[Mention, ...]
+    families: dict[str, float] = field(hash=False)
+    words: tuple[str, ...] = ()
+
+
+class Matcher:
+    """Fits readings to clauses in one scene.
+
+    Args:
+        state: the scene; where things are tells "the mug on the shelf" from the other one.
+        names: words for its objects.
+    """
+
+    def __init__(self, state: State, names: Names | None = None) -> None:
+        self.state = state
+        self.names = names or Names(state.objects)
+        objects = state.objects
+        self._phrases: dict[tuple[str, ...], dict[str, float]] = {}
+        self._traits: dict[str, set[str]] = {}
+        kinds: dict[str, set[str]] = {}
+        for o in objects:
+            for said in self.names.phrases[o.name]:
+                words = tokens(said)
+                # where people's words are given, the bare name ("cube", beside "cube 2") is only a part of them
+                self._phrase(words, o.name, 1.0 if said in o.words or not o.words else 0.75)
+                if len(words) > 1:
+                    self._phrase(words[-1:], o.name, 0.75)  # "mug" for "blue mug"
+                    self._phrase(words[:1], o.name, 0.5)
+            for attribute, word in self.names.traits(o.name):
+                for w in {*tokens(attribute), *tokens(word)}:
+                    self._traits.setdefault(w, set()).add(o.name)
+            for said in self.names.kinds(o.name):
+                kinds.setdefault(" ".join(tokens(said)), set()).add(o.name)
+        for said, members in kinds.items():
+            for name in members:
+                self._phrase(tuple(said.split()), name, 0.5)
+        self._longest = max((len(p) for p in self._phrases), default=1)
+        self._people = frozenset(o.name for o in objects if set(self.names.kinds(o.name)) & _PEOPLE)
+        self._self = frozenset(o.name for o in objects if set(self.names.kinds(o.name)) & _SELF)
+        self._places = frozenset(v for a, v in state.values.items() if isinstance(v, str) and len(a) == 2)
+        self._where: dict[str, set[str]] = {}
+        for atom, value in state.values.items():
+            if isinstance(value, str) and len(atom) == 2:
+                self._where.setdefault(atom[1], set()).add(value)
+
+    def _phrase(self, words: tuple[str, ...], name: str, weight: float) -> None:
+        if words:
+            known = self._phrases.setdefault(words, {})
+            known[name] = max(known.get(name, 0.0), weight)
+
+    def analyse(self, clause: str) -> Analysis:
+        """Mentions and verb of a clause."""
+        words = tokens(clause)
+        mentions: list[Mention] = []
+        at = 1 if words and words[0] in VERBS else 0  # "hand me ...": not the robot's hand
+        while at < len(words):
+            found = self._mention(words, at)
+            if found is None:
+                at += 1
+                continue
+            before = mentions[-1] if mentions else None
+            if before and before.end == found.start and before.objects & found.objects:
+                both = before.objects & found.objects  # "metal bowl", "blue mug"
+                mentions[-1] = Mention(before.start, found.end, both, max(before.weight, found.weight), before.every)
+            else:
+                mentions.append(found)
+            at = found.end
+        if throws_away(clause):
+            bins = frozenset(o.name for o in self.state.objects if _BIN & set(tokens(" ".join(self.names.phrases[o.name]))))
+            if bins and not any(m.objects & bins for m in mentions):
+                mentions.append(Mention(len(words), len(words), bins, 0.9))
+        place = any(m.objects & self._places for m in mentions)
+        person = any(m.objects & self._people for m in mentions)
+        return Analysis(tuple(mentions), families_of(clause, place=place, person=person), words)
+
+    def _mention(self, words: tuple[str, ...], at: int) -> Mention | None:
+        every = at > 0 and bool(_EVERY & set(words[max(0, at - 2) : at]))
+        word = words[at]
+        trait = self._traits.get(word) or self._traits.get(_SENSE.get(word, "")) or self._traits.get(_root(word)) or set()
+        for length in range(min(self._longest, len(words) - at), 0, -1):
+            known = self._phrases.get(words[at : at + length])
+            if known:
+                best = max(known.values())
+                found = frozenset(n for n, w in known.items() if w == best)
+                if length == 1 and best < 1 and trait:  # "drink" is part of "soft drink" and what all drinks share
+                    return Mention(at, at + 1, found | trait, max(best, 0.7), every)
+                return Mention(at, at + length, found, best, every)
+        if word in _SPEAKER and self._people:
+            return Mention(at, at + 1, self._people, 1.0)
+        if trait:
+            return Mention(at, at + 1, frozenset(trait), 0.7, every)
+        return None
+
+    def score(self, analysis: Analysis, literal: Literal) -> float:
+        """Fit of a reading to a clause, 0 to `BEST`; higher is better."""
+        verb = analysis.families.get(family_of(literal.text), 0.0)
+        about = [o for o in literal.objects if o not in self._self or self._named(analysis, o)]
+        strengths = [self._strength(analysis, o) for o in about]
+        cover = sum(strengths) / len(strengths) if strengths else 0.0
+        explained = [self._explains(m, literal) for m in analysis.mentions]
+        share = sum(explained) / len(explained) if explained else 0.0
+        total = VERB * verb + ABOUT * cover + EXPLAINED * share
+        return max(0.0, total - _DONE) if self.done(literal) else total
+
+    def done(self, literal: Literal) -> bool:
+        """Whether what it asks for is so already."""
+        from handrail.domain.grounder import grounder
+
+        return grounder(self.state.objects).node(literal.condition).holds(self.state.values)
+
+    def _named(self, analysis: Analysis, name: str) -> bool:
+        return any(name in m.objects for m in analysis.mentions)
+
+    def _strength(self, analysis: Analysis, name: str) -> float:
+        named = [m.weight for m in analysis.mentions if name in m.objects]
+        if named:
+            return max(named)
+        if name in self._people and len(self._people) == 1 and "give" in analysis.families:
+            return 0.8  # "fetch the apple": for whom else?
+        return 0.0
+
+    def _explains(self, mention: Mention, literal: Literal) -> float:
+        if mention.objects & set(literal.objects):
+            return 1.0
+        if any(self._where.get(o, set()) & mention.objects for o in literal.objects):
+            return 0.7  # "the cola from the fridge"
+        return 0.0
+
+
+def _root(word: str) -> str:
+    """'drinkable' from 'drinking', 'cleaning' from 'clean': the attribute that a verb belongs to."""
+    base = stem(word).removesuffix("ing")
+    return f"{base}able" if not word.endswith("able") else base
