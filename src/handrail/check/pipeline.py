@@ -115,7 +115,8 @@ class Pipeline:
         verdict = Verdict(accepted, tuple(layers), self._unchecked(tuple(layer.layer for layer in layers)))
         if not accepted:
             return Refused(plan, verdict)
-        return seal(self.notary, plan, task, task.monitors(task.start(state, carried)), verdict, tolerances)
+        monitors = task.monitors(task.start(state, carried))
+        return seal(self.notary, plan, task, monitors, verdict, tolerances, state.values)
 
     def _unchecked(self, ran: tuple[str, ...]) -> tuple[str, ...]:
         names = dict.fromkeys((*self.expected, *(d.name for d in self.dry_runs)))

@@ -40,6 +40,7 @@ class VerifiedPlan:
         tolerances: numeric tolerances of the layers that have some, such as poses in metres.
         proof_id: hash of all that the proof depends on.
         token: shows that the pipeline made it.
+        start: the facts from which it was proven, without monitors; what may be different is the kernels' business.
     """
 
     plan: Plan
@@ -51,6 +52,7 @@ class VerifiedPlan:
     tolerances: Mapping[str, float]
     proof_id: str
     token: str = field(repr=False)
+    start: Mapping[Atom, Value] = field(repr=False, compare=False)
     _seal: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -143,6 +145,7 @@ def seal(
     monitors: Mapping[Atom, Value],
     verdict: Verdict,
     tolerances: Mapping[str, float],
+    start: Mapping[Atom, Value],
 ) -> VerifiedPlan:
     """Make a VerifiedPlan. For the pipeline only.
 
@@ -155,5 +158,15 @@ def seal(
     frozen = dict(monitors)
     identity = proof_id(plan, task, kernels, frozen, verdict, tolerances)
     return VerifiedPlan(
-        plan, task.goal, task, kernels, frozen, verdict, dict(tolerances), identity, notary.sign(identity), _SEAL
+        plan,
+        task.goal,
+        task,
+        kernels,
+        frozen,
+        verdict,
+        dict(tolerances),
+        identity,
+        notary.sign(identity),
+        dict(start),
+        _SEAL,
     )

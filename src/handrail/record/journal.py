@@ -12,6 +12,7 @@ The same idea carries durable-execution engines; here it is two methods and a li
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -22,11 +23,11 @@ from handrail.record.event import Event, Log, encode
 T = TypeVar("T")
 
 
-class Diverged(StaleError):
+class Diverged(StaleError):  # noqa: N818 - says what happened
     """A replay decided otherwise than the record says; the message names the event and both sides."""
 
 
-class EndOfRecord(StaleError):
+class EndOfRecord(StaleError):  # noqa: N818 - says what happened
     """A replay came to the end of a record whose run did not end (it was killed); everything before was reproduced."""
 
 
@@ -54,9 +55,14 @@ class Journal:
 
     @property
     def live(self) -> bool:
-        """Whether what comes next is new."""
-        self._pass_marks()
+        """Whether all of the past has been gone through. For showing; no decision may depend on it."""
         return self._at >= len(self._past)
+
+    @property
+    def left(self) -> str:
+        """Kind of the next recorded event that has not been gone through; "" for none."""
+        self._pass_marks()
+        return self._past[self._at].kind if self._at < len(self._past) else ""
 
     def _pass_marks(self) -> None:
         while self._at < len(self._past) and self._past[self._at].kind == f"{self.section}.resumed":
@@ -73,15 +79,21 @@ class Journal:
             return event
         if self.log is None:
             raise EndOfRecord(f"the record ends after event {self._past[-1].seq if self._past else -1}")
-        if self._resumes:
+        self._take_up()
+        return None
+
+    def _take_up(self) -> None:
+        """Mark, once, that the record was at its end here and that a new process goes on."""
+        if self._resumes and self.log is not None:
             self._resumes = False
             self.resumed = True
             self.log.append(f"{self.section}.resumed", {"pid": os.getpid()}, durable=True)
-        return None
 
     def take_resumed(self) -> bool:
         """Whether the run was taken up again since this was last asked."""
         self._pass_marks()
+        if self._at >= len(self._past):
+            self._take_up()
         was, self.resumed = self.resumed, False
         return was
 
@@ -130,7 +142,7 @@ class Journal:
         if past is not None:
             self._same(past, kind, asked, past.body.get("asked", {}))
             return unpack(past.body.get("answer"))
-        answer = pack(do())
+        answer = json.loads(encode(kind, {"answer": pack(do())}))["answer"]
         if self.log is not None:
             self.log.append(kind, {"asked": asked, "answer": answer}, durable)
         return unpack(answer)

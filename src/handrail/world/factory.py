@@ -25,7 +25,7 @@ def faults(given: Mapping[str, Any]) -> Faults:
     for name in given:
         if name not in known:
             raise ConfigError(f"the symbolic world has no fault '{name}'.{did_you_mean(name, known)}")
-    made = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    made: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
     if "script" in made:
         try:
             made["script"] = {int(k): Fault(v) for k, v in made["script"].items()}

@@ -7,6 +7,7 @@ drives the world, until when its lease lasts, whether a stop is in force, and wh
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -62,6 +63,7 @@ class HostStatus:
         stop: why motion is barred ("" where it isn't).
         verdict: what the last stop found; None where none was made or its finding is still awaited.
         moving: goal ids under way.
+        instance: names this very host; another one after a restart.
     """
 
     world: str
@@ -70,6 +72,7 @@ class HostStatus:
     stop: str
     verdict: StopVerdict | None
     moving: tuple[str, ...]
+    instance: str = ""
 
 
 class Host(Protocol):
@@ -125,6 +128,7 @@ class LocalHost:
         self.stop_timeout = stop_timeout
         self._grace = grace
         self._genuine = genuine or _hmac
+        self._instance = secrets.token_hex(8)
         self._change = threading.Condition()
         self._calls = threading.RLock()
         self._run = ""
@@ -375,7 +379,7 @@ class LocalHost:
         moving = self.running()
         with self._change:
             left = max(0.0, self._expires - time.monotonic()) if self._run else 0.0
-            return HostStatus(self.name, self._run, left, self._barred, self._verdict, moving)
+            return HostStatus(self.name, self._run, left, self._barred, self._verdict, moving, self._instance)
 
     def _watch(self) -> None:
         """The watchdog: stops the world when the lease lapses while something may move."""

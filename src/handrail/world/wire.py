@@ -111,13 +111,20 @@ def pack_status(s: HostStatus) -> dict[str, Any]:
         "stop": s.stop,
         "verdict": pack_verdict(s.verdict),
         "moving": list(s.moving),
+        "instance": s.instance,
     }
 
 
 def unpack_status(b: Mapping[str, Any]) -> HostStatus:
     """What `pack_status` wrote."""
     return HostStatus(
-        b["world"], b["run"], b["lease_left"], b["stop"], unpack_verdict(b["verdict"]), tuple(b["moving"])
+        b["world"],
+        b["run"],
+        b["lease_left"],
+        b["stop"],
+        unpack_verdict(b["verdict"]),
+        tuple(b["moving"]),
+        b["instance"],
     )
 
 
