@@ -282,3 +282,114 @@ def lmcut(in_ptr, in_idx, out_ptr, out_idx, con_ptr, con_idx, pro_ptr, pro_idx, 
                         value[n] = reached
                         heapq.heappush(heap, (reached, n))
     return bound, cut_units[:used].copy(), np.array(pointer), value, complete
+
+
+@numba.njit(cache=True)
+def tree_plan(in_ptr, in_idx, out_ptr, out_idx, con_ptr, con_idx, start, wanted, cost):
+    """Knuth on the whole network from the nodes of `start`: the unit that makes each node, until all wanted are made."""
+    units, nodes = len(in_ptr) - 1, len(con_ptr) - 1
+    missing = np.empty(units, np.int64)
+    total = cost.copy()
+    maker = np.full(nodes, -1, np.int64)
+    settled = start.copy()
+    heap = [(0.0, -1, -1)]
+    heap.clear()
+    for u in range(units):
+        count = 0
+        for k in range(in_ptr[u], in_ptr[u + 1]):
+            if not start[in_idx[k]]:
+                count += 1
+        missing[u] = count
+        if count == 0:
+            for j in range(out_ptr[u], out_ptr[u + 1]):
+                if not start[out_idx[j]]:
+                    heapq.heappush(heap, (total[u], out_idx[j], u))
+    left = 0
+    target = np.zeros(nodes, np.bool_)
+    for n in wanted:
+        if not start[n] and not target[n]:
+            target[n] = True
+            left += 1
+    while len(heap) > 0 and left > 0:
+        distance, node, unit = heapq.heappop(heap)
+        if settled[node]:
+            continue
+        settled[node] = True
+        maker[node] = unit
+        if target[node]:
+            left -= 1
+        for k in range(con_ptr[node], con_ptr[node + 1]):
+            other = con_idx[k]
+            total[other] += distance
+            missing[other] -= 1
+            if missing[other] == 0:
+                for j in range(out_ptr[other], out_ptr[other + 1]):
+                    if not settled[out_idx[j]]:
+                        heapq.heappush(heap, (total[other], out_idx[j], other))
+    return maker, left == 0
+
+
+@numba.njit(cache=True)
+def needed(in_ptr, in_idx, pro_ptr, pro_idx, start, wanted, allowed):
+    """Units behind the wanted nodes, not looking behind start nodes; and the nodes that they or the goals need."""
+    units, nodes = len(in_ptr) - 1, len(pro_ptr) - 1
+    found = np.zeros(units, np.bool_)
+    used = np.zeros(nodes, np.bool_)
+    stack = np.empty(nodes, np.int64)
+    top = 0
+    for n in wanted:
+        if not start[n] and not used[n]:
+            used[n] = True
+            stack[top] = n
+            top += 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        for k in range(pro_ptr[node], pro_ptr[node + 1]):
+            u = pro_idx[k]
+            if allowed[u] and not found[u]:
+                found[u] = True
+                for j in range(in_ptr[u], in_ptr[u + 1]):
+                    n = in_idx[j]
+                    if not start[n] and not used[n]:
+                        used[n] = True
+                        stack[top] = n
+                        top += 1
+    return found, used
+
+
+@numba.njit(cache=True)
+def fired(in_ptr, in_idx, out_ptr, out_idx, con_ptr, con_idx, start, allowed):
+    """Units among the allowed that can fire from the start, and all nodes reached."""
+    units, nodes = len(in_ptr) - 1, len(con_ptr) - 1
+    missing = np.zeros(units, np.int64)
+    done = np.zeros(units, np.bool_)
+    reached = start.copy()
+    queue = np.empty(units, np.int64)
+    head = 0
+    tail = 0
+    for u in range(units):
+        if allowed[u]:
+            for k in range(in_ptr[u], in_ptr[u + 1]):
+                if not reached[in_idx[k]]:
+                    missing[u] += 1
+            if missing[u] == 0:
+                queue[tail] = u
+                tail += 1
+    # `missing` was counted against the start only, so nodes are marked as reached when their maker leaves the queue.
+    while head < tail:
+        u = queue[head]
+        head += 1
+        done[u] = True
+        for j in range(out_ptr[u], out_ptr[u + 1]):
+            n = out_idx[j]
+            if not reached[n]:
+                reached[n] = True
+                for k in range(con_ptr[n], con_ptr[n + 1]):
+                    other = con_idx[k]
+                    if allowed[other]:
+                        missing[other] -= 1
+                        if missing[other] == 0:
+                            queue[tail] = other
+                            tail += 1
+    return done, reached

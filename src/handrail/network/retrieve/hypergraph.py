@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from handrail.errors import ConfigError
+from handrail.network.retrieve.kernels import GraphArrays
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,13 @@ class Hypergraph:
     nodes: int
     producers: tuple[tuple[int, ...], ...] = field(repr=False)
     consumers: tuple[tuple[int, ...], ...] = field(repr=False)
+    _arrays: list[GraphArrays] = field(default_factory=list, repr=False, compare=False)
+
+    def arrays(self) -> GraphArrays:
+        """The network as flat arrays, built when first asked for and shared by re-priced copies."""
+        if not self._arrays:
+            self._arrays.append(GraphArrays(self.ins, self.outs, self.consumers, self.producers))
+        return self._arrays[0]
 
     @classmethod
     def build(
@@ -75,7 +83,7 @@ class Hypergraph:
         if len(cost) != len(self.ins):
             raise ConfigError(f"{len(self.ins)} units but {len(cost)} costs")
         return Hypergraph(
-            self.ins, self.outs, self.kept, tuple(cost), self.nodes, self.producers, self.consumers
+            self.ins, self.outs, self.kept, tuple(cost), self.nodes, self.producers, self.consumers, self._arrays
         )
 
     def relevant(self, start: set[int] | frozenset[int], goals: Iterable[int]) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ COLD_UNITS = 1200
 """From this many units on it pays to load numba (about half a second)."""
 WARM_UNITS = 60
 """From this many units on the compiled twin is faster once it is loaded."""
+
+LARGE = 5000
+"""From this many units on whole networks are walked by compiled code."""
 
 _enabled: bool | None = None
 
@@ -98,3 +101,110 @@ def lmcut(query: Reduced, cost: Sequence[float], limit: int, enough: float, zero
     cuts = [tuple(units[pointer[k] : pointer[k + 1]].tolist()) for k in range(len(pointer) - 1)]
     return float(bound), cuts, left, value, bool(complete)
 
+
+
+class GraphArrays:
+    """A whole hypergraph as flat arrays."""
+
+    def __init__(
+        self,
+        ins: Sequence[Sequence[int]],
+        outs: Sequence[Sequence[int]],
+        consumers: Sequence[Sequence[int]],
+        producers: Sequence[Sequence[int]],
+    ) -> None:
+        self.ins, self.outs, self.consumers, self.producers = map(_flat, (ins, outs, consumers, producers))
+        self.nodes = len(consumers)
+        self.units = len(ins)
+
+    def mask(self, nodes: Collection[int]) -> np.ndarray:
+        """Nodes as a boolean array."""
+        mask = np.zeros(self.nodes, dtype=np.bool_)
+        mask[list(nodes)] = True
+        return mask
+
+
+def tree_plan(
+    arrays: GraphArrays, start: Collection[int], goals: Sequence[int], cost: Sequence[int], ins: Sequence[Sequence[int]]
+) -> set[int] | None:
+    """Units of the cheapest derivation trees of the goals in the whole network, each once; None if out of reach."""
+    here = arrays.mask(start)
+    maker, reached = compiled().tree_plan(
+        *arrays.ins, *arrays.outs, *arrays.consumers, here, np.array(goals, dtype=np.int64),
+        np.array(cost, dtype=np.float64),
+    )  # fmt: skip
+    if not reached:
+        return None
+    plan: set[int] = set()
+    stack = [g for g in goals if not here[g]]
+    seen = set(stack)
+    while stack:
+        unit = int(maker[stack.pop()])
+        if unit not in plan:
+            plan.add(unit)
+            for n in ins[unit]:
+                if not here[n] and n not in seen:
+                    seen.add(n)
+                    stack.append(n)
+    return plan
+
+
+def shrink(
+    arrays: GraphArrays, start: Collection[int], goals: Sequence[int], keep: Collection[int] | None
+) -> Shrunk | None:
+    """Units that are needed and can fire, with their useful edges; None where the goals are out of reach.
+
+    Nodes are renumbered from 1 in ascending order of their old number.
+    """
+    module = compiled()
+    here = arrays.mask(start)
+    wanted = np.array(goals, dtype=np.int64)
+    allowed = np.ones(arrays.units, dtype=np.bool_)
+    if keep is not None:
+        allowed[:] = False
+        allowed[list(keep)] = True
+    allowed, _ = module.needed(*arrays.ins, *arrays.producers, here, wanted, allowed)
+    allowed, reached = module.fired(*arrays.ins, *arrays.outs, *arrays.consumers, here, allowed)
+    if not reached[wanted].all():
+        return None
+    found, used = module.needed(*arrays.ins, *arrays.producers, here, wanted, allowed)
+    number = np.cumsum(used)
+    out_unit = np.repeat(np.arange(arrays.units), np.diff(arrays.outs[0]))
+    keep_out = found[out_unit] & used[arrays.outs[1]]
+    out_unit, out_node = out_unit[keep_out], number[arrays.outs[1][keep_out]]
+    units, sizes = np.unique(out_unit, return_counts=True)
+    alive = np.zeros(arrays.units, dtype=np.bool_)
+    alive[units] = True
+    in_unit = np.repeat(np.arange(arrays.units), np.diff(arrays.ins[0]))
+    keep_in = alive[in_unit] & ~here[arrays.ins[1]]
+    in_unit, in_node = in_unit[keep_in], number[arrays.ins[1][keep_in]]
+    position = np.cumsum(alive) - 1
+    in_sizes = np.bincount(position[in_unit], minlength=len(units))
+    return Shrunk(
+        units.tolist(),
+        _rows(in_sizes, in_node),
+        _rows(sizes, out_node),
+        {n: int(number[n]) for n in goals if not here[n]},
+        int(number[-1]) if len(number) else 0,
+    )
+
+
+class Shrunk(NamedTuple):
+    """What `shrink` leaves: unit numbers, inputs, outputs (renumbered), new number of each goal, number of nodes."""
+
+    units: list[int]
+    ins: list[tuple[int, ...]]
+    outs: list[tuple[int, ...]]
+    goals: dict[int, int]
+    nodes: int
+
+
+def _rows(sizes: np.ndarray, flat: np.ndarray) -> list[tuple[int, ...]]:
+    ends = np.cumsum(sizes).tolist()
+    values = flat.tolist()
+    begin = 0
+    rows: list[tuple[int, ...]] = []
+    for end in ends:
+        rows.append(tuple(values[begin:end]))
+        begin = end
+    return rows

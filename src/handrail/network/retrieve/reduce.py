@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 
+from handrail.network.retrieve import kernels
 from handrail.network.retrieve.hypergraph import Hypergraph
 from handrail.network.retrieve.kernels import Arrays
 
@@ -196,7 +197,16 @@ def reduce(
         landmark_nodes: no landmarks above this many nodes.
     """
     wanted = [g for g in dict.fromkeys(goals) if g not in start]
-    units = graph.relevant(start, wanted)
+    if len(graph.ins) >= kernels.LARGE and kernels.wanted(len(graph.ins)):
+        shrunk = kernels.shrink(graph.arrays(), start, wanted, keep if keep is None else list(keep))
+        if shrunk is None:
+            return None
+        if len(shrunk.units) >= kernels.LARGE:
+            last = tuple(sorted(shrunk.goals.values())) or (0,)
+            return _finish(graph, shrunk.units, [i or (0,) for i in shrunk.ins], shrunk.outs, last, shrunk.nodes)
+        units = shrunk.units
+    else:
+        units = graph.relevant(start, wanted)
     if keep is not None:
         allowed = keep if isinstance(keep, set | frozenset) else set(keep)
         units = [u for u in units if u in allowed]
@@ -279,7 +289,18 @@ def _compact(
     all_ins = [numbered(ins[u]) or (0,) for u in alive]
     all_outs = [numbered(outs[u]) for u in alive]
     last_in = numbered(wanted) or (0,)
-    goal = len(number) + 1
+    return _finish(graph, alive, all_ins, all_outs, last_in, len(number))
+
+
+def _finish(
+    graph: Hypergraph,
+    alive: list[int],
+    all_ins: list[tuple[int, ...]],
+    all_outs: list[tuple[int, ...]],
+    last_in: tuple[int, ...],
+    nodes: int,
+) -> Reduced:
+    goal = nodes + 1
     all_ins.append(last_in)
     all_outs.append((goal,))
     cost = [graph.cost[u] for u in alive] + [0]

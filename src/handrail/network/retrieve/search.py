@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from handrail.errors import ConfigError, MissingExtra
-from handrail.network.retrieve import cpsat
+from handrail.network.retrieve import cpsat, kernels
 from handrail.network.retrieve.branch import branch
 from handrail.network.retrieve.hypergraph import Hypergraph
 from handrail.network.retrieve.incumbent import ban_one, cheapest_tree_plan, extract, knuth, prune
@@ -27,6 +27,11 @@ LP_UNITS = 3500
 """The linear program is not tried above this many units (7,000 took over 8 s)."""
 BRANCH_UNITS = 600
 MIN_FIX = 0.03
+CORES = (500, 1000, 2000, 4000)
+"""Sizes of the cores on which large queries are solved first."""
+CORE_FROM = 1000
+VERY_LARGE = 30_000
+"""From here on one LM-cut takes about a second: plans come from cores alone."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,19 @@ class _Search:
     def reduced(self, keep: Iterable[int] | None = None) -> Reduced | None:
         return reduce(self.graph, self.start, self.goals, keep)
 
+    def first(self) -> None:
+        """In a large network: a plan at once, before the query is reduced."""
+        graph = self.graph
+        if len(graph.ins) < kernels.LARGE or not kernels.wanted(len(graph.ins)):
+            return
+        units = kernels.tree_plan(graph.arrays(), self.start, self.goals, graph.cost, graph.ins)
+        if units is not None:
+            query = self.reduced(units)
+            if query is not None:
+                self.offer(query, prune(query, range(len(query.ins))))
+
     def run(self) -> Answer:
+        self.first()
         query = self.reduced()
         if query is None:
             return Answer(None, 0, 0, True, "reduce", "proved", seconds=time.perf_counter() - self.began)
@@ -185,13 +202,14 @@ class _Search:
         if not effort.ignore_bounds:
             self.raise_bound(cuts.bound, query)
             self.check()
-        if plan is not None and len(plan) < 2000:
+        if plan is not None and len(query.ins) < VERY_LARGE:
             self.offer(query, ban_one(query, plan, self.rng, effort.count(30), self.out_of_time))
             if not effort.ignore_bounds:
                 self.check()
                 self.restarts(query, cuts)
                 self.check()
         query, cuts = self.fix(query, cuts)
+        query, cuts = self.cores(query, cuts)
         if "branch" in effort.stages and len(query.ins) <= BRANCH_UNITS:
             self.branch(query, cuts, effort.count(60))
         exact = effort.stages & {"cp-sat", "lp", "mip"}
@@ -208,7 +226,8 @@ class _Search:
         """Knuth under LM-cut's residual costs plus a share of the real ones, from perturbed starts."""
         rng = self.rng
         residual: Sequence[float] = cuts.residual
-        for turn in range(self.effort.count(8)):
+        # Each turn runs LM-cut again: in large queries the cores are the better use of the time.
+        for turn in range(self.effort.count(8) if len(query.ins) < kernels.LARGE else 2):
             weight = rng.choice((0.05, 0.02, 0.1, 0.2, 0.4, 0.0)) if turn else 0.05
             if turn:
                 cost = [c * rng.uniform(0.7, 1.3) for c in query.cost]
@@ -249,6 +268,35 @@ class _Search:
                 self.offer(query, ban_one(query, plan, self.rng, self.effort.count(30), self.out_of_time))
             cuts = lmcut(query, query.cost, stopped=self.out_of_time)
             self.raise_bound(cuts.bound, query)
+            self.check()
+        return query, cuts
+
+    def cores(self, query: Reduced, cuts: Cuts) -> tuple[Reduced, Cuts]:
+        """Large queries: solve on the units that LM-cut finds cheapest to use, then fix again with the better plan.
+
+        A unit's score is what using it adds to LM-cut's bound at least; a cheap plan consists of units of low score.
+        """
+        if not self.effort.fixing or "cp-sat" not in self.effort.stages or not cpsat.available():
+            return query, cuts
+        for size in CORES:
+            if len(query.ins) <= CORE_FROM:
+                break
+            score = [r + max(cuts.value[i] for i in n) for r, n in zip(cuts.residual, query.ins, strict=True)]
+            lowest = sorted(range(len(query.ins)), key=lambda u: (score[u], u))[:size]
+            core = self.reduced(query.original(lowest) | self.best)
+            if core is None:
+                continue
+            self.by = "core"
+            plan = cheapest_tree_plan(core)
+            self.offer(core, plan)
+            if plan is None:
+                continue
+            inner = lmcut(core, core.cost)
+            rows = [Row(tuple(sorted(c))) for c in inner.cuts]
+            incumbent = self.inside(core) or plan
+            found = cpsat.improve(core, incumbent, rows, 0.5 * self.effort.scale, 0.25 * self.left(), self.rng)
+            self.offer(core, found.plan)
+            query, cuts = self.fix(query, cuts)
             self.check()
         return query, cuts
 
