@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from handrail.errors import MissingExtra
 from handrail.network.retrieve.incumbent import prune
@@ -25,6 +26,98 @@ def available() -> bool:
     return importlib.util.find_spec("ortools") is not None
 
 
+def module() -> Any:
+    """The module cp_model.
+
+    Raises:
+        MissingExtra: ortools is not installed.
+    """
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError as error:
+        raise MissingExtra("exact retrieval by constraint programming", "network", "ortools") from error
+    return cp_model
+
+
+def quiet_solver(seconds: float, effort: float | None) -> Any:
+    """One worker with a fixed seed: the same answer every time unless the wall time strikes."""
+    solver = module().CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 1
+    solver.parameters.linearization_level = 2
+    solver.parameters.max_time_in_seconds = max(0.01, seconds)
+    if effort is not None:
+        solver.parameters.max_deterministic_time = effort
+    return solver
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One solver call: status `optimal`, `feasible`, `infeasible` or `limit`; units used; bound; time spent."""
+
+    status: str
+    used: set[int] | None
+    bound: float
+    deterministic: float
+    seconds: float
+
+
+class Model:
+    """The rows as a CP-SAT model to which landmarks and forbidden plans are added."""
+
+    def __init__(self, query: Reduced, landmarks: Iterable[Row] = ()) -> None:
+        cp = module()
+        self.query = query
+        self.rows = Rows(query)
+        self.model = cp.CpModel()
+        self.x = [self.model.new_bool_var("") for _ in range(self.rows.size)]
+        x, rows = self.x, self.rows
+        self.model.add(x[rows.z[0]] == 1)
+        self.model.add(x[rows.z[query.goal]] == 1)
+        for columns, values, low, high in zip(rows.columns, rows.values, rows.low, rows.high, strict=True):
+            expression = cp.LinearExpr.weighted_sum([x[c] for c in columns], values)
+            if low == high:
+                self.model.add(expression == int(low))
+            elif low == float("-inf"):
+                self.model.add(expression <= int(high))
+            else:
+                self.model.add(expression >= int(low))
+        for row in landmarks:
+            self.add(row)
+        paid = [u for u, c in enumerate(query.cost) if c]
+        weights = [query.cost[u] // query.grain for u in paid]
+        self.model.minimize(cp.LinearExpr.weighted_sum([x[u] for u in paid], weights))
+
+    def add(self, row: Row) -> None:
+        """Add a landmark."""
+        literals = [self.x[u] for u in row.units]
+        if row.node >= 0:
+            literals.append(~self.x[self.rows.z[row.node]])
+        self.model.add_bool_or(literals)
+
+    def forbid(self, plan: Iterable[int]) -> None:
+        """Exclude a plan and everything that contains it."""
+        self.model.add_bool_or([~self.x[u] for u in plan if self.query.orig[u] >= 0])
+
+    def hint(self, plan: Iterable[int]) -> None:
+        """Start from a plan (goal unit included)."""
+        self.model.clear_hints()
+        for variable, value in zip(self.x, self.rows.point(plan), strict=True):
+            self.model.add_hint(variable, value)
+
+    def solve(self, seconds: float, effort: float | None = None) -> Found:
+        """One solver call."""
+        cp = module()
+        solver = quiet_solver(seconds, effort)
+        status = solver.solve(self.model)
+        name = {cp.OPTIMAL: "optimal", cp.FEASIBLE: "feasible", cp.INFEASIBLE: "infeasible"}.get(status, "limit")
+        used = None
+        if name in ("optimal", "feasible"):
+            used = {u for u in range(len(self.query.ins)) if solver.value(self.x[u])}
+        bound = solver.best_objective_bound * self.query.grain if used is not None else 0.0
+        return Found(name, used, bound, float(solver.response_proto.deterministic_time), float(solver.wall_time))
+
+
 @dataclass(frozen=True, slots=True)
 class Improved:
     """What CP-SAT found.
@@ -34,14 +127,12 @@ class Improved:
         bound: a lower bound on every plan of the query.
         proved: the plan is the cheapest of the query.
         rows: landmarks that had to be added.
-        spent: deterministic time used.
     """
 
     plan: set[int]
     bound: float
     proved: bool
     rows: tuple[Row, ...]
-    spent: float
 
 
 def improve(
@@ -66,68 +157,28 @@ def improve(
     Raises:
         MissingExtra: ortools is not installed.
     """
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError as error:
-        raise MissingExtra("exact retrieval by constraint programming", "network", "ortools") from error
-
-    rows = Rows(query)
-    model = cp_model.CpModel()
-    variables = [model.new_bool_var("") for _ in range(rows.size)]
-    model.add(variables[rows.z[0]] == 1)
-    model.add(variables[rows.z[query.goal]] == 1)
-    for columns, values, low, high in zip(rows.columns, rows.values, rows.low, rows.high, strict=True):
-        expression = cp_model.LinearExpr.weighted_sum([variables[c] for c in columns], values)
-        if low == high:
-            model.add(expression == int(low))
-        elif low == float("-inf"):
-            model.add(expression <= int(high))
-        else:
-            model.add(expression >= int(low))
-
-    def landmark(row: Row) -> None:
-        literals = [variables[u] for u in row.units]
-        if row.node >= 0:
-            literals.append(~variables[rows.z[row.node]])
-        model.add_bool_or(literals)
-
-    for row in landmarks:
-        landmark(row)
-    paid = [u for u, c in enumerate(query.cost) if c]
-    weights = [query.cost[u] // query.grain for u in paid]
-    objective = cp_model.LinearExpr.weighted_sum([variables[u] for u in paid], weights)
-    model.minimize(objective)
+    model = Model(query, landmarks)
     new: list[Row] = []
     bound = 0.0
     proved = False
-    spent = 0.0
-    while spent < effort and seconds > 0.01:
-        model.clear_hints()
-        for variable, value in zip(variables, rows.point(best), strict=True):
-            model.add_hint(variable, value)
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.random_seed = 1
-        solver.parameters.linearization_level = 2
-        solver.parameters.max_deterministic_time = effort - spent
-        solver.parameters.max_time_in_seconds = seconds
-        status = solver.solve(model)
-        spent += max(float(solver.response_proto.deterministic_time), 1e-3)
-        seconds -= solver.wall_time
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    while effort > 0 and seconds > 0.01:
+        model.hint(best)
+        found = model.solve(seconds, effort)
+        effort -= max(found.deterministic, 1e-3)
+        seconds -= found.seconds
+        if found.used is None:
             break
-        bound = max(bound, solver.best_objective_bound * query.grain)
-        used = {u for u in range(len(query.ins)) if solver.value(variables[u])}
-        if is_plan(query, used):
-            candidate = prune(query, used | {query.last})
+        bound = max(bound, found.bound)
+        if is_plan(query, found.used):
+            candidate = prune(query, found.used | {query.last})
             if query.total(candidate) < query.total(best):
                 best = candidate
-            if status == cp_model.OPTIMAL:
+            if found.status == "optimal":
                 proved = True
                 break
-        if status == cp_model.FEASIBLE:
+        if found.status == "feasible":
             break
-        for row in for_integer(query, used, rng):
+        for row in for_integer(query, found.used, rng):
             new.append(row)
-            landmark(row)
-    return Improved(best, bound, proved, tuple(new), spent)
+            model.add(row)
+    return Improved(best, bound, proved, tuple(new))

@@ -46,6 +46,8 @@ class Reduced:
     grain: int
     index: dict[int, int] = field(default_factory=dict)
     """original unit -> reduced unit"""
+    number: dict[int, int] = field(default_factory=dict)
+    """original node -> reduced node; empty for large queries"""
     _arrays: Arrays | None = field(default=None, repr=False)
 
     def arrays(self) -> Arrays:
@@ -289,7 +291,9 @@ def _compact(
     all_ins = [numbered(ins[u]) or (0,) for u in alive]
     all_outs = [numbered(outs[u]) for u in alive]
     last_in = numbered(wanted) or (0,)
-    return _finish(graph, alive, all_ins, all_outs, last_in, len(number))
+    query = _finish(graph, alive, all_ins, all_outs, last_in, len(number))
+    query.number = number
+    return query
 
 
 def _finish(
