@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 RATE = 120.0
 """Fastest flow over a lip [ml/s]."""
+FALL = 0.25
+"""Longest fall of a jet that still hits what is below it [m]."""
 _FREE_TILT = math.cos(math.radians(8))
 
 
@@ -84,7 +86,7 @@ def flow(sim: Sim) -> None:
 
 
 def _below(sim: Sim, source: str, spout: np.ndarray) -> str | None:
-    """The vessel whose mouth is under the spout; the jet is taken to fall straight within 15 cm."""
+    """The vessel whose mouth is under the spout; the jet is taken to fall straight within `FALL`."""
     for name, item in sim.scene.spec.items.items():
         radius = shapes.mouth(item.shape)
         if name == source or item.content is None or radius == 0:
@@ -93,6 +95,6 @@ def _below(sim: Sim, source: str, spout: np.ndarray) -> str | None:
         if sim.data.xmat[body][8] < 0.9:
             continue
         dx, dy, dz = spout - sim.data.xpos[body]
-        if math.hypot(dx, dy) < radius and 0 < dz - shapes.height(item.shape) < 0.15:
+        if math.hypot(dx, dy) < radius and 0 < dz - shapes.height(item.shape) < FALL:
             return name
     return None

@@ -15,7 +15,7 @@ from handrail.world.mujoco.armpath import ArmPath
 from handrail.world.mujoco.kinematics import axis_rotation, rot_z
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.pick import CHECKS
-from handrail.world.mujoco.reach import Search, in_base, search, weights
+from handrail.world.mujoco.reach import Search, in_base, line, search, weights
 from handrail.world.mujoco.sim import Pose
 from handrail.world.mujoco.view import View, held_in
 
@@ -23,11 +23,11 @@ Floats = NDArray[np.float64]
 Motion = Generator[None, None, None]
 
 OVER = 0.04
-"""Height of the lip above the target's rim [m]."""
+"""Least height of the lip above the target's rim [m]."""
 STEEPEST = math.radians(100)
 SLACK = math.radians(8)
 WAYPOINTS = 10
-TILT_SPEED = 0.8
+TILT_SPEED = 0.5
 """[rad/s]"""
 SPILL = 10.0
 """Millilitres beside the target that count as spilled."""
@@ -77,20 +77,22 @@ def pour(act: Act, source: str, target: str) -> Motion:
     wanted = min(portion, before)
     reached = 0.0
     step = TILT_SPEED * sim.period / (steepest / WAYPOINTS)
-    idle = 0
     while before - sim.memory.ml[source] < 0.93 * wanted and reached < WAYPOINTS:
         flowing = before - sim.memory.ml[source]
-        idle = idle + 1 if flowing > 0 else 0
         # Once it flows, tilt on slowly: the flow follows the tilt.
         reached = min(WAYPOINTS, reached + (step if flowing == 0 else step * 0.25))
-        _command(act, arms, reached, 1.0)
+        i = min(int(reached), WAYPOINTS - 1)
+        sim.data.ctrl[scene.arm_u] = arms[i] + (reached - i) * (arms[i + 1] - arms[i])
         yield
-    while reached > 0:
-        reached = max(0.0, reached - 2 * step)
-        _command(act, arms, reached, -1.0)
-        yield
-    sim.data.ctrl[scene.arm_u] = arms[0]
+    i = min(int(reached), WAYPOINTS - 1)
+    here = arms[i] + (reached - i) * (arms[i + 1] - arms[i])
+    # As one smooth motion with feed-forward: lift and arm must stay in step, or the base of the vessel dips onto the target.
+    yield from motion.track(sim, np.concatenate([here[None], arms[: i + 1][::-1]]), 0.2, 0.25 * steepest * reached / WAYPOINTS)
     yield from motion.wait(sim, 0.3)
+    grip = sim.grip
+    up = line(scene, sim.base, sim.arm, [Pose(grip.p + np.array([0, 0, 0.06]), grip.r)])
+    if up is not None:
+        yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], up]), 0.2, 0.06)
     yield from act.back_off(View(sim, act.holding), act._away())
     act.holding = held_in(sim) or act.holding
     if not act.tucked():
@@ -118,16 +120,15 @@ def _needed(act: Act, source: str, left: float) -> float:
     return min(STEEPEST, tilt + SLACK)
 
 
-def _command(act: Act, arms: Floats, at: float, direction: float) -> None:
-    i = min(int(at), len(arms) - 2)
-    act.sim.data.ctrl[act.scene.arm_u] = arms[i] + (at - i) * (arms[i + 1] - arms[i])
-
-
 def _item_poses(act: Act, source: str, target: str, pose: Pose, yaw: float, toward: float) -> list[Pose]:
-    """Poses of the source from upright to steepest, its lip staying over the middle of the target's mouth."""
+    """Poses of the source from upright to steepest, its lip over the middle of the target's mouth.
+
+    The lip comes down as the source tilts: its underside has to stay above the target's rim.
+    """
     spec = act.scene.spec.items
     radius, tall = shapes.lip(spec[source].shape)
-    lip = pose.p + pose.r @ np.array([0, 0, shapes.height(spec[target].shape)]) + np.array([0, 0, OVER])
+    bulge = shapes.footprint(spec[source].shape) - radius
+    rim = pose.p + pose.r @ np.array([0, 0, shapes.height(spec[target].shape)])
     upright = rot_z(yaw)
     d = np.array([math.cos(toward), math.sin(toward), 0.0])
     axis = np.cross([0, 0, 1.0], d)
@@ -135,8 +136,10 @@ def _item_poses(act: Act, source: str, target: str, pose: Pose, yaw: float, towa
     out = []
     steepest = float(act.notes["tilt"])
     for k in range(WAYPOINTS + 1):
-        r = axis_rotation(axis, steepest * k / WAYPOINTS) @ upright
-        out.append(Pose(lip - r @ edge, r))
+        tilt = steepest * k / WAYPOINTS
+        r = axis_rotation(axis, tilt) @ upright
+        above = max(OVER, tall * math.cos(tilt) + bulge * math.sin(tilt) + 0.03)
+        out.append(Pose(rim + np.array([0, 0, above]) - r @ edge, r))
     return out
 
 
