@@ -120,7 +120,7 @@ class Domain:
         for kind, names in groups:
             for n in names:
                 if n in seen and seen[n] != kind:
-                    raise DomainError(f"'{n}' is a {seen[n]} and a {kind}; names are unique across kinds")
+                    raise DomainError(f"'{n}' is both {seen[n]} and {kind}; names are unique across kinds")
                 seen[n] = kind
         object.__setattr__(self, "_kinds", seen)
 

@@ -49,7 +49,7 @@ def parse_fluent(source: Source, scope: Scope) -> Fluent:
         return Fluent(name, params)
     if p.token.kind is not TokenKind.NAME:
         p.fail(f"expected 'bool', a type such as 'place' or 'place?', or a range such as '0..9', found {p.token}.")
-    types = p.type_names()
+    types = p.type_names("bool")
     optional = p.accept("?")
     p.end("the fluent")
     return Fluent(name, params, Kind.OBJECT, types, optional)

@@ -115,6 +115,8 @@ def read_document(text: str, source: str) -> Map:
         mark = e.problem_mark or e.context_mark
         where = Where(source, mark.line + 1, mark.column + 1) if mark is not None else Where(source)
         said = ", ".join(str(p) for p in (e.context, e.problem) if p)
+        if "mapping values are not allowed" in said:
+            said += ". Put quotes around a text that has ': ' in it"
         raise DomainError(f"this is not valid YAML: {said}", where) from None
     except YAMLError as e:
         raise DomainError(f"this is not valid YAML: {' '.join(str(e).split())}", Where(source)) from None

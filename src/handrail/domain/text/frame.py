@@ -78,8 +78,8 @@ class _Frame:
         bare = Domain(name, types, {}, {}, source=source)
         fluents = self._declared("fluents", "fluent", Scope(bare), declare.parse_fluent)
         numbers, values = self._numbers(Scope(bare))
-        with_fluents = Domain(name, types, fluents, {}, numbers=numbers, source=source)
         self.problems.raise_all()
+        with_fluents = Domain(name, types, fluents, {}, numbers=numbers, source=source)
         objects = read_objects(top.map("objects"), with_fluents, self.problems)
         self._take("object", {n: top.key_of("objects", n) for n in objects})
         known = {o.name: o.type for o in objects.values()}
@@ -91,6 +91,8 @@ class _Frame:
             at = top.item_where("derived", list(derived).index(cycle[0]))
             self.problems.add(DomainError(f"derived fluents go in a circle: {' uses '.join(cycle)}", at))
         skills = {}
+        if not top.map("skills", required=True):
+            self.problems.add(top.error("skills", "`skills` must name at least one skill"))
         for skill_name, body in top.map("skills", required=True).items():
             where = top.key_of("skills", skill_name)
             with self.problems.catch():
@@ -115,11 +117,10 @@ class _Frame:
 
     def _check_objects(self, domain: Domain, objects: Mapping[str, Obj]) -> None:
         """What only the whole domain can say about its objects, at the object's place."""
+        bare = Domain(domain.name, domain.types, domain.fluents, domain.skills, domain.derived, numbers=domain.numbers)
         for name, o in objects.items():
             try:
-                Domain(
-                    domain.name, domain.types, domain.fluents, domain.skills, domain.derived, numbers=domain.numbers
-                ).objects(o)
+                bare.objects(o)
             except DomainError as e:
                 self.problems.add(DomainError(e.message, self.top.key_of("objects", name)))
 

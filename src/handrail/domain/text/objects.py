@@ -48,10 +48,14 @@ def read_types(section: Map, problems: Problems) -> dict[str, Type]:
                     raise DomainError(said, inner.key_at[a])
                 attributes.append(made)
             out[name] = Type(name, None if parent == OBJECT else parent, tuple(attributes))
+    circles: set[str] = set()
     for name in out:
         chain = [name]
         while (parent := (out[chain[-1]].parent if chain[-1] in out else None)) is not None:
+            if parent in circles:
+                break
             if parent in chain:
+                circles.update(chain)
                 said = f"type '{name}' is its own ancestor: {' is '.join([*chain, parent])}"
                 problems.add(DomainError(said, section.key_at[name]))
                 break

@@ -101,16 +101,16 @@ class Parser:
             self.fail(f"expected {what}; {self.token}{said} a name.")
         return self.take()
 
-    def type_names(self) -> tuple[str, ...]:
-        """`T` or `T | T`."""
-        names = [self._type_name()]
+    def type_names(self, *others: str) -> tuple[str, ...]:
+        """`T` or `T | T`; `others` are further words that could have been meant, for suggestions."""
+        names = [self._type_name(others)]
         while self.accept("|"):
-            names.append(self._type_name())
+            names.append(self._type_name(others))
         return tuple(names)
 
-    def _type_name(self) -> str:
+    def _type_name(self, others: tuple[str, ...]) -> str:
         token = self.name("a type")
-        known = set(self.scope.domain.types)
+        known = {*self.scope.domain.types, *others}
         if token.text not in known and token.text != OBJECT:
             self.fail(f"there is no type '{token.text}'.{did_you_mean(token.text, known)}", token.at)
         return token.text

@@ -214,11 +214,11 @@ class _Scenes:
                     goals.append(parse_goal(text, self.domain, objects, said=say, where=at))
         if expect is Expect.DO and not goals:
             self.problems.add(fields.error("say", "a request that is carried out needs a `goal`"))
+        if expect is Expect.ASK and len(goals) < 2:
+            raise fields.error("say", "a request that is asked about needs two `goals` or more to choose from")
         meant = fields.data.get("meant", 0)
         if isinstance(meant, bool) or not isinstance(meant, int) or not 0 <= meant < max(1, len(goals)):
             raise fields.error("meant", f"'meant' counts the goals from 0 to {max(0, len(goals) - 1)}")
-        if expect is Expect.ASK and len(goals) < 2:
-            self.problems.add(fields.error("say", "a request that is asked about needs two `goals` or more to choose from"))
         by = fields.choice("by", "rules" if expect is Expect.REFUSE else "", "rules", "physics", "words", "")
         return Request(say, tuple(goals), expect, meant, str(fields.text("because")), by)
 

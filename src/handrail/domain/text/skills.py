@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from handrail.domain.domain import OBJECT
 from handrail.domain.formula import FALSE, TRUE, Assign, Call, Condition, Const, Effect, Term
 from handrail.domain.skill import Cost, OnStop, Skill
 from handrail.domain.text.declarations import param_problem
@@ -96,10 +97,11 @@ def _params(fields: Fields, scope: Scope, problems: Problems) -> tuple[Parameter
             if problem:
                 raise DomainError(f"{fields.label}: {problem}", where)
             types = section[name]
+            out.append(Parameter(name, (OBJECT,)))  # replaced below; keeps a wrong type from causing more mistakes
             if not isinstance(types, str):
                 raise DomainError(f"{fields.label}: the parameter '{name}' needs a type", section.value_at[name])
             p = Parser(Source(types, f"{fields.label} with {name}", section.value_at[name]), scope)
-            out.append(Parameter(name, p.type_names()))
+            out[-1] = Parameter(name, p.type_names())
             p.end("the type")
     return tuple(out)
 
