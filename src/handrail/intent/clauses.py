@@ -33,6 +33,11 @@ _POLITE = re.compile(
 _TAIL = re.compile(r"(?:,?\s*(?:please|thanks|thank you|will you|would you|for me))+[.!?]*$|[.!?]+$", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|them|they|that|this|those|these)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\b(?:in|into|on|onto|to|from|next to|at)\s+(?:the\s+|a\s+|my\s+)?[\w ]+$")
+_NAMED = re.compile(
+    r"\b(?:the|a|an|my|some)\s+([\w ]+?)(?=\s+(?:in|into|on|onto|to|from|out|off|at|with|up|down|away|back|for)\b|$)"
+)
+_POURS = re.compile(r"^(?:pour|fill)\b")
+_FROM_LAST = re.compile(r"^(?:open|shut|close|switch|turn|start|stop)\b")
 _QUESTION = re.compile(r"^(?:where|what|which|who|whose|when|why|how|is|are|was|were|does|do you|did|has|have)\b", re.I)
 
 
@@ -140,11 +145,16 @@ def _inherit(before: str, piece: str, verbs: frozenset[str]) -> str:
 
 
 def _resolved(parts: list[str], index: int) -> str:
-    """Put the object of an earlier part in the place of a pronoun."""
+    """Put the object of an earlier part in the place of a pronoun.
+
+    It is what was handled ("take the milk and put it away"), except after pouring, and for what is opened, shut or
+    switched, where it is what was named last ("put the milk into the fridge and shut it").
+    """
     text = parts[index]
     if index == 0 or not _PRONOUN.search(text):
         return text
-    earlier = re.search(r"\b(?:the|a|an|my|some)\s+([\w ]+?)(?=\s+(?:in|into|on|onto|to|from|out|off|at|with)\b|$)", parts[0])
-    if not earlier:
+    named = _NAMED.findall(parts[index - 1])
+    if not named:
         return text
-    return _PRONOUN.sub(lambda _: f"the {earlier.group(1)}", text, count=1)
+    last = _FROM_LAST.match(text) or _POURS.match(parts[index - 1])
+    return _PRONOUN.sub(lambda _: f"the {named[-1 if last else 0]}", text, count=1)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from handrail.domain.formula import Assign, Call, Condition, Const, Each, Effect, Or, Param, Term, Test, When
+from handrail.domain.formula import Assign, Call, Condition, Const, Each, Effect, Not, Or, Param, Term, Test, When
 from handrail.domain.ground import FALSE
 from handrail.domain.grounder import grounder
 from handrail.domain.skill import Skill
@@ -84,6 +84,16 @@ def literals(state: State, names: Names | None = None, focus: frozenset[str] | N
     return tuple(_joined(found[text]) for text in sorted(found))
 
 
+def fact_of(condition: Condition) -> tuple[Call, Value] | None:
+    """A literal's fluent and the value it asks for; None for a choice of several facts."""
+    if isinstance(condition, Not):
+        inner = fact_of(condition.part)
+        return (inner[0], not inner[1]) if inner and isinstance(inner[1], bool) else None
+    if isinstance(condition, Test) and isinstance(condition.left, Call) and isinstance(condition.right, Const):
+        return condition.left, condition.right.value
+    return None
+
+
 def _joined(same: list[Literal]) -> Literal:
     """Facts that read alike are one reading: any of them will do."""
     first = same[0]
@@ -118,6 +128,8 @@ def _of_effect(
         return
     for chosen in product(*(free[n] for n in used)):
         binding = dict(zip(used, chosen, strict=True))
+        if len(set(chosen)) < len(chosen):
+            continue  # nobody asks for the milk to be poured into itself
         if not conditional and _never(skill, binding, state.objects):
             continue
         for value in _values(effect.value, binding, state):
@@ -157,7 +169,8 @@ def _literal(
         roles = [r for r in roles if r[1] in about]
     else:
         text = imperative(skill.says, {p: names.say(o) for p, o in binding.items()})
-    return Literal(test, text, skill.name, tuple(o for _, o in roles), tuple(roles))
+    condition = Not(Test(test.left, "==", Const(True))) if value is False else test
+    return Literal(condition, text, skill.name, tuple(o for _, o in roles), tuple(roles))
 
 
 def imperative(says: str, filled: Mapping[str, str]) -> str:

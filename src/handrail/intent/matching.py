@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from handrail.domain.state import State
-from handrail.intent.literals import Literal
+from handrail.intent.literals import Literal, fact_of
 from handrail.intent.naming import Names, stem, tokens
 from handrail.intent.verbs import VERBS, families_of, family_of, throws_away
 
@@ -25,12 +25,22 @@ _SPEAKER = frozenset({"me", "us", "my", "i", "mine"})
 _PEOPLE = frozenset({"person", "human", "user", "people"})
 _SELF = frozenset({"robot", "hand", "arm", "gripper"})
 _EVERY = frozenset({"all", "both", "every", "each"})
+_LITTLE = """
+to in on into onto of at for from with by up down off out over back away here there it them one ones thing something
+anything please and or is are be that this these those so it's me us him her which who i you he she we they to next so
+also too again now all both every each other more bit little s m d ll re ve go some any
+"""
+_PLAIN = frozenset(_LITTLE.split())
+"""Words that carry no name: what is left of a clause besides them and its verbs should be a mention."""
+
 _BIN = frozenset({"bin", "trash", "waste", "rubbish", "garbage"})
 
 VERB, ABOUT, EXPLAINED = 1.0, 1.5, 1.5
 """Weights of the three parts; a perfect fit adds up to 4."""
 BEST = VERB + ABOUT + EXPLAINED
 _DONE = 0.25
+_UNKNOWN = 0.2
+"""Taken off where the reading is so already, and for each word that names nothing here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +69,12 @@ class Analysis:
     Attributes:
         mentions: in order, not overlapping.
         families: verb family to weight.
-        words: the clause's words, stemmed, without articles.
+        unknown: words that name nothing here, though they seem to say something.
     """
 
     mentions: tuple[Mention, ...]
     families: dict[str, float] = field(hash=False)
-    words: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 class Matcher:
@@ -130,17 +140,25 @@ class Matcher:
                 mentions.append(found)
             at = found.end
         if throws_away(clause):
-            bins = frozenset(o.name for o in self.state.objects if _BIN & set(tokens(" ".join(self.names.phrases[o.name]))))
+            bins = frozenset(
+                o.name for o in self.state.objects if _BIN & set(tokens(" ".join(self.names.phrases[o.name])))
+            )
             if bins and not any(m.objects & bins for m in mentions):
                 mentions.append(Mention(len(words), len(words), bins, 0.9))
         place = any(m.objects & self._places for m in mentions)
         person = any(m.objects & self._people for m in mentions)
-        return Analysis(tuple(mentions), families_of(clause, place=place, person=person), words)
+        covered = {i for m in mentions for i in range(m.start, m.end)}
+        unknown = tuple(
+            w for i, w in enumerate(words) if i not in covered and w not in _PLAIN and w not in VERBS and i > 0
+        )
+        return Analysis(tuple(mentions), families_of(clause, place=place, person=person), unknown)
 
     def _mention(self, words: tuple[str, ...], at: int) -> Mention | None:
         every = at > 0 and bool(_EVERY & set(words[max(0, at - 2) : at]))
         word = words[at]
-        trait = self._traits.get(word) or self._traits.get(_SENSE.get(word, "")) or self._traits.get(_root(word)) or set()
+        trait = (
+            self._traits.get(word) or self._traits.get(_SENSE.get(word, "")) or self._traits.get(_root(word)) or set()
+        )
         for length in range(min(self._longest, len(words) - at), 0, -1):
             known = self._phrases.get(words[at : at + length])
             if known:
@@ -155,16 +173,40 @@ class Matcher:
             return Mention(at, at + 1, frozenset(trait), 0.7, every)
         return None
 
-    def score(self, analysis: Analysis, literal: Literal) -> float:
-        """Fit of a reading to a clause, 0 to `BEST`; higher is better."""
-        verb = analysis.families.get(family_of(literal.text), 0.0)
-        about = [o for o in literal.objects if o not in self._self or self._named(analysis, o)]
-        strengths = [self._strength(analysis, o) for o in about]
-        cover = sum(strengths) / len(strengths) if strengths else 0.0
-        explained = [self._explains(m, literal) for m in analysis.mentions]
+    def score(self, analysis: Analysis, *parts: Literal) -> float:
+        """Fit of a reading to a clause, 0 to `BEST`; higher is better.
+
+        It is 0 where the verb asks for something else, and where the thing it is mainly about is not mentioned: which
+        thing is meant is not guessed at.
+
+        Args:
+            analysis: of the clause.
+            parts: the reading, the first part being the one that the verb asks for.
+        """
+        first = parts[0]
+        verb = analysis.families.get(family_of(first.text), 0.0)
+        about = [o for o in dict.fromkeys(o for p in parts for o in p.objects) if o not in self._self]
+        strengths = {o: self._strength(analysis, o) for o in about} or {
+            o: self._strength(analysis, o) for o in first.objects
+        }
+        main = self.main(first)
+        if not verb or not main or not strengths.get(main, 0.0):
+            return 0.0
+        cover = sum(strengths.values()) / len(strengths)
+        explained = [max(self._explains(m, p) for p in parts) for m in analysis.mentions]
         share = sum(explained) / len(explained) if explained else 0.0
-        total = VERB * verb + ABOUT * cover + EXPLAINED * share
-        return max(0.0, total - _DONE) if self.done(literal) else total
+        total = VERB * verb + ABOUT * cover + EXPLAINED * share - _UNKNOWN * min(2, len(analysis.unknown))
+        if all(self.done(p) for p in parts):
+            total -= _DONE
+        return max(0.0, total)
+
+    def main(self, literal: Literal) -> str:
+        """What a reading is mainly about: its first object that is not a part of the robot."""
+        return next((o for o in literal.objects if o not in self._self), "")
+
+    def unexplained(self, analysis: Analysis, literal: Literal) -> tuple[Mention, ...]:
+        """Mentions that a reading says nothing about."""
+        return tuple(m for m in analysis.mentions if not self._explains(m, literal))
 
     def done(self, literal: Literal) -> bool:
         """Whether what it asks for is so already."""
@@ -172,8 +214,10 @@ class Matcher:
 
         return grounder(self.state.objects).node(literal.condition).holds(self.state.values)
 
-    def _named(self, analysis: Analysis, name: str) -> bool:
-        return any(name in m.objects for m in analysis.mentions)
+    def contradict(self, one: Literal, other: Literal) -> bool:
+        """Whether two readings give one fluent two values."""
+        a, b = fact_of(one.condition), fact_of(other.condition)
+        return a is not None and b is not None and a[0] == b[0] and a[1] != b[1]
 
     def _strength(self, analysis: Analysis, name: str) -> float:
         named = [m.weight for m in analysis.mentions if name in m.objects]

@@ -15,13 +15,14 @@ from itertools import product
 from typing import Protocol
 
 from handrail.domain.domain import Domain
-from handrail.domain.formula import And, Assign, Call, Condition, Const, Each, Effect, Not, Param, Test, When
+from handrail.domain.formula import And, Assign, Call, Condition, Const, Each, Effect, Not, Or, Param, When
 from handrail.domain.goal import Goal, GoalSource
 from handrail.domain.option import Option, not_listed
 from handrail.domain.state import State
+from handrail.domain.values import Value
 from handrail.errors import ConfigError
 from handrail.intent.clauses import Clause, clauses
-from handrail.intent.literals import Literal, literals
+from handrail.intent.literals import Literal, fact_of, literals
 from handrail.intent.matching import BEST, Analysis, Matcher
 from handrail.intent.naming import Names
 from handrail.intent.verbs import VERBS
@@ -29,6 +30,7 @@ from handrail.intent.verbs import VERBS
 MOST_CLAUSES = 6
 """A request of more clauses is read as 'not listed': a person takes it apart."""
 _LARGE = 60
+_SEEDS = 6
 _SELF = frozenset({"robot", "hand", "arm", "gripper"})
 
 
@@ -50,7 +52,7 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class SymbolicReader:
+class RequestReader:
     """Goal readings from the domain's own skills.
 
     Attributes:
@@ -108,9 +110,9 @@ class SymbolicReader:
             return []
         focus = mentioned if len(state.objects) > _LARGE else None
         scored = [(matcher.score(analysis, one) / BEST, one) for one in literals(state, names, focus)]
-        scored.sort(key=lambda s: (-s[0], s[1].text))
+        scored = sorted((s for s in scored if s[0] > 0), key=lambda s: (-s[0], s[1].text))
         readings = [_Reading((one,), one.text, fit) for fit, one in scored[: self.limit]]
-        readings = _together(analysis, scored) + readings
+        readings = _together(analysis, scored) + _joined(analysis, scored, matcher) + readings
         best = max((r.fit for r in readings), default=0.0)
         if clause.negative:
             return [r for r in readings[:1] if r.fit >= 0.8]  # what must not happen is not guessed at
@@ -138,6 +140,26 @@ def _together(analysis: Analysis, scored: Sequence[tuple[float, Literal]]) -> li
     return sorted(out, key=lambda r: (-r.fit, r.text))
 
 
+def _joined(analysis: Analysis, scored: Sequence[tuple[float, Literal]], matcher: Matcher) -> list[_Reading]:
+    """Two facts about one thing, where the second explains what the first leaves: "the mug with water in it"."""
+    out = []
+    every = literals(matcher.state, matcher.names, frozenset(o for m in analysis.mentions for o in m.objects))
+    for _, first in scored[:_SEEDS]:
+        left = matcher.unexplained(analysis, first)
+        main = matcher.main(first)
+        if not left:
+            continue
+        for second in every:
+            if second.condition == first.condition or main not in second.objects or first.skill == second.skill:
+                continue
+            if not any(m.objects & set(second.objects) for m in left) or matcher.contradict(first, second):
+                continue
+            both = matcher.score(analysis, first, second) / BEST
+            if both > scored[0][0]:
+                out.append(_Reading((second, first), f"{second.text} and {first.text}", both))
+    return sorted(out, key=lambda r: (-r.fit, r.text))
+
+
 def _best(per_clause: Sequence[Sequence[_Reading]], most: int) -> list[tuple[_Reading, ...]]:
     """Combinations of one reading per clause; from each clause only as many as keep the product small."""
     each = max(2, math.floor(most ** (1 / max(1, len(per_clause)))))
@@ -159,7 +181,9 @@ def _option(parts: Sequence[Clause], chosen: Sequence[_Reading], names: Names, s
                 final.append(part.condition)
             if undone or clause.stage < last:
                 subgoals.append(part.condition)
-        said.append((", then " if said and clause.stage > wanted[i - 1][0].stage else " and " if said else "") + reading.text)
+        said.append(
+            (", then " if said and clause.stage > wanted[i - 1][0].stage else " and " if said else "") + reading.text
+        )
     for clause, reading in zip(parts, chosen, strict=True):
         if clause.negative:
             for part in reading.parts:
@@ -194,38 +218,37 @@ def _attributes(chosen: Sequence[_Reading], names: Names) -> tuple[tuple[str, st
 def _about_itself(literal: Literal, state: State) -> bool:
     """Whether it is about where the robot is or what it holds: a means, once something else follows."""
     condition = literal.condition
-    tests = condition.parts if hasattr(condition, "parts") else (condition,)
-    for test in tests:
-        if not isinstance(test, Test) or not isinstance(test.left, Call) or not test.left.args:
-            return False
-        first = test.left.args[0]
+    for one in condition.parts if isinstance(condition, Or) else (condition,):
+        fact = fact_of(one)
+        first = fact[0].args[0] if fact and fact[0].args else None
         if not isinstance(first, Const) or str(first.value) not in state.objects:
             return False
-        kinds = state.objects.domain.supertypes(state.objects[str(first.value)].type)
-        if not set(kinds) & _SELF:
+        if not set(state.objects.domain.supertypes(state.objects[str(first.value)].type)) & _SELF:
             return False
     return True
 
 
 def _undoes(earlier: Literal, later: Literal, state: State) -> bool:
     """Whether the skill that brings about the later fact gives another value to the fluent of the earlier one."""
-    skill = state.objects.domain.skills[later.skill]
-    binding = dict(later.roles)
-    test = earlier.condition
-    if not isinstance(test, Test) or not isinstance(test.left, Call):
+    fact = fact_of(earlier.condition)
+    if fact is None:
         return False
-    return any(_gives_other(effect, test, binding) for effect in skill.makes)
+    binding = dict(later.roles)
+    return any(_gives_other(effect, *fact, binding) for effect in state.objects.domain.skills[later.skill].makes)
 
 
-def _gives_other(effect: Effect, test: Test, binding: dict[str, str]) -> bool:
+def _gives_other(effect: Effect, call: Call, wanted: Value, binding: dict[str, str]) -> bool:
     while isinstance(effect, When | Each):
         effect = effect.effect
-    if not isinstance(effect, Assign) or not isinstance(test.left, Call) or effect.target.name != test.left.name:
+    if not isinstance(effect, Assign) or effect.target.name != call.name:
         return False
-    for ours, theirs in zip(effect.target.args, test.left.args, strict=True):
-        bound = binding.get(ours.name) if isinstance(ours, Param) else str(ours.value) if isinstance(ours, Const) else None
+    for ours, theirs in zip(effect.target.args, call.args, strict=True):
+        bound = (
+            binding.get(ours.name) if isinstance(ours, Param) else str(ours.value) if isinstance(ours, Const) else None
+        )
         if bound is not None and isinstance(theirs, Const) and bound != theirs.value:
             return False
     value = effect.value
-    given = binding.get(value.name) if isinstance(value, Param) else value.value if isinstance(value, Const) else ...
-    return not isinstance(test.right, Const) or given != test.right.value
+    if isinstance(value, Const):
+        return value.value != wanted
+    return not isinstance(value, Param) or binding.get(value.name) != wanted

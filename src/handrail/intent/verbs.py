@@ -26,18 +26,16 @@ _FAMILIES: dict[str, str] = {
     "ask": r"ask|tell|say|inform",
 }
 _PATTERNS = {name: re.compile(rf"^(?:{pattern})\b") for name, pattern in _FAMILIES.items()}
-_INSIDE = {name: re.compile(rf"\b(?:{pattern})\b") for name, pattern in _FAMILIES.items()}
 _WISH = re.compile(
     r"\b(?:i(?:'m| am|'d| would)?|we|may i|can i|could i|alex|he|she)\b.*\b(?:want|need|like|have|thirsty|hungry|fancy|love|use)\b"
 )
 _BELONGS = re.compile(r"\b(?:goes|belongs?|should (?:be|go)|needs to (?:be|go)|ought to (?:be|go))\b")
+_NAMELY = re.compile(r"^(?:the|a|an|some|something|anything|my|one|another|more|two|both|all)\b")
 _AWAY = re.compile(r"\b(?:throw|dispose|discard|bin|trash|get rid)\b")
 _TOWARDS = re.compile(r"\b(?:to|into|onto|in|on|back to|over to)\s+(?:the\s+|my\s+|a\s+)?\w+")
 
 VERBS = frozenset(
-    word
-    for pattern in _FAMILIES.values()
-    for word in re.findall(r"(?:^|\|)\(?(?:\?:)?([a-z]+)", pattern)
+    word for pattern in _FAMILIES.values() for word in re.findall(r"(?:^|\|)\(?(?:\?:)?([a-z]+)", pattern)
 )
 """Words that begin a request."""
 
@@ -66,8 +64,9 @@ def families_of(clause: str, *, place: bool, person: bool) -> dict[str, float]:
             return {"put": 1.0, "give": 0.3}
         if _WISH.search(low):
             return {"give": 1.0, "take": 0.4}
-        inside = [name for name, pattern in _INSIDE.items() if pattern.search(low)]
-        return dict.fromkeys(inside, 0.7) or {"give": 0.4, first: 1.0}
+        if _NAMELY.match(low):
+            return {"give": 0.8}  # "something to drink, please"
+        return {first: 1.0}  # a verb that no family has: only a skill with that very word will do
     towards = place and bool(_TOWARDS.search(low))
     if first == "give":
         if person or not towards:
