@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handrail.domain.goal import Goal
-from handrail.domain.ground import Node
+from handrail.domain.kernel import Kernel
 from handrail.domain.plan import Plan, Step
 from handrail.domain.task import Task
 from handrail.domain.values import Atom, Value
@@ -46,7 +46,7 @@ class VerifiedPlan:
     plan: Plan
     goal: Goal
     task: Task = field(repr=False, compare=False)
-    kernels: tuple[Node, ...] = field(repr=False)
+    kernels: tuple[Kernel, ...] = field(repr=False)
     monitors: Mapping[Atom, Value] = field(repr=False)
     verdict: Verdict = field(repr=False)
     tolerances: Mapping[str, float]
@@ -116,7 +116,7 @@ def step_claim(proof: str, index: int, step: Step) -> str:
 def proof_id(
     plan: Plan,
     task: Task,
-    kernels: tuple[Node, ...],
+    kernels: tuple[Kernel, ...],
     monitors: Mapping[Atom, Value],
     verdict: Verdict,
     tolerances: Mapping[str, float],
@@ -128,7 +128,7 @@ def proof_id(
         "objects": [[o.name, o.type, sorted((k, str(v)) for k, v in o.attributes.items())] for o in task.objects],
         "goal": task.goal.goal_id,
         "exclusions": task.exclusions.snapshot_id,
-        "kernels": [str(k) for k in kernels],
+        "kernels": [len(kernels), kernels[0].identity if kernels else ""],
         "monitors": sorted((list(a), str(v)) for a, v in monitors.items()),
         "layers": [[layer.layer, layer.passed] for layer in verdict.layers],
         "unchecked": list(verdict.unchecked),

@@ -12,12 +12,12 @@ from functools import cached_property
 from handrail.domain import formula as f
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
-from handrail.domain.ground import FALSE, TRUE, Eq, Node, Values, atoms, conj, disj, negate
+from handrail.domain.ground import FALSE, TRUE, Cmp, Eq, Ne, Node, Ref, Values, atoms, conj, disj, negate
 from handrail.domain.grounder import grounder
+from handrail.domain.kernel import Kernel
 from handrail.domain.operator import GroundEffect, Guard, Operator
 from handrail.domain.plan import Step
 from handrail.domain.rules import Rule, RuleKind
-from handrail.domain.simplify import tidy
 from handrail.domain.state import State
 from handrail.domain.types import Kind, Objects
 from handrail.domain.values import Atom, Value
@@ -174,16 +174,32 @@ class Task:
             if first is not FALSE:
                 effects.append(GroundEffect(first, r.atom, False, True))
         else:
-            second = op.regress(r.second)
-            k = r.rule.within
-            if k == 0:
-                guards.append(Guard(code, text, disj(negate(first), second)))
-                return
-            guards.append(Guard(code, text, negate(conj(Eq(r.atom, 0, 1), negate(second)))))
-            effects.append(GroundEffect(second, r.atom, 0, 0))
-            late_now = negate(second)
-            effects.extend(GroundEffect(conj(Eq(r.atom, 0, n), late_now), r.atom, 0, n - 1) for n in range(1, k + 1))
-            effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, late_now), r.atom, 0, k))
+            self._count_down(r, op, guards, effects, code, text)
+
+    def _count_down(
+        self, r: _GroundRule, op: Operator, guards: list[Guard], effects: list[GroundEffect], code: str, text: str
+    ) -> None:
+        """An `after a within k steps b` rule: the monitor holds how many steps are left, 0 where no promise is open.
+
+        A promise is open only in states where b is false, so a step that touches neither a nor b just counts down.
+        """
+        k = r.rule.within
+        left = Ref(r.atom, 0)
+        running = Cmp(left, ">", 0)
+        one_less = Ref(r.atom, 0, -1)
+        if not op.writes & r.reads:
+            guards.append(Guard(code, text, Ne(r.atom, 0, 1)))
+            effects.append(GroundEffect(running, r.atom, 0, one_less))
+            return
+        first, second = op.regress(r.first), op.regress(r.second)
+        late = negate(second)
+        if k == 0:
+            guards.append(Guard(code, text, disj(negate(first), second)))
+            return
+        guards.append(Guard(code, text, negate(conj(Eq(r.atom, 0, 1), late))))
+        effects.append(GroundEffect(second, r.atom, 0, 0))
+        effects.append(GroundEffect(conj(running, late), r.atom, 0, one_less))
+        effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, late), r.atom, 0, k))
 
     def _progress(self, op: Operator, effects: list[GroundEffect]) -> None:
         """Effects that mark subgoals as reached, in order; several may be reached by one step."""
@@ -199,15 +215,10 @@ class Task:
             else:
                 before = Eq(atom, False, True)
 
-    def kernels(self, steps: tuple[Step, ...]) -> tuple[Node, ...]:
+    def kernels(self, steps: tuple[Step, ...]) -> tuple[Kernel, ...]:
         """For each suffix of a plan (the whole first, the empty one last) the weakest condition from which it still works."""
-        kernel = self.end
-        out = [kernel]
-        for step in reversed(steps):
-            op = self.operator(step)
-            kernel = tidy(conj(op.condition, op.regress(kernel)))
-            out.append(kernel)
-        return tuple(reversed(out))
+        operators = tuple(self.operator(s) for s in steps)
+        return tuple(Kernel(operators[i:], self.end) for i in range(len(steps) + 1))
 
 
 def no_go_rules(objects: Objects) -> tuple[Rule, ...]:

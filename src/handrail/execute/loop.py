@@ -234,12 +234,13 @@ class Executor:
         """Where in the plan to go on; None where only a new plan helps."""
         last = len(plan.steps)
         while True:
-            ahead = list(range(index + 1, last))
+            # Of the later kernels the last that holds leaves the least to do (as PLANEX does, Fikes, Hart and Nilsson 1972).
+            ahead = list(range(last - 1, index, -1))
             if failed is None:
                 order = [index, *ahead] if index < last else []
             else:
-                again = tries < course.budgets.retries and not failed.pointless
-                order = [*ahead[:1], *([index] if again or failed.lease else []), *ahead[1:]]
+                again = failed.lease or (tries < course.budgets.retries and not failed.pointless)
+                order = [*ahead, index] if again else ahead
             found = place(course, plan, order)
             if found is not None:
                 body = {"index": found, "after": index, "failed": failed is not None}
@@ -271,9 +272,7 @@ class Executor:
 
 def _surprise(course: Course, plan: VerifiedPlan, index: int) -> str:
     """Why a plan does not go on although no step of it failed."""
-    from handrail.domain.ground import failing
-
     at = min(index, len(plan.steps))
-    gaps = [str(g) for g in failing(plan.kernels[at], course.values)]
+    gaps = [str(g) for g in plan.kernels[at].gaps(course.values)]
     shown = " and ".join(gaps[:3]) or "what the plan relied on"
     return f"things are not as they were: {shown} does not hold any more"

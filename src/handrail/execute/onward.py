@@ -9,7 +9,7 @@ from handrail.check.pipeline import Pipeline, Refused
 from handrail.check.proof import VerifiedPlan
 from handrail.check.symbolic import run_symbolic
 from handrail.domain.exclusions import Exclusions
-from handrail.domain.ground import atoms, failing
+from handrail.domain.ground import atoms
 from handrail.domain.plan import Plan
 from handrail.domain.task import Task
 from handrail.domain.types import Kind as FluentKind
@@ -61,16 +61,19 @@ def ask_unknown(course: Course, plan: VerifiedPlan, index: int) -> bool:
 
 def _gaps(course: Course, plan: VerifiedPlan, index: int) -> set[Atom]:
     """The unknown facts that alone keep a plan from going on; empty where something else does too."""
-    values = course.values
-    gaps = failing(plan.kernels[index], values)
+    gaps = plan.kernels[index].gaps(course.values)
     doubted = {a for g in gaps for a in atoms(g) if a[0][0] != "$" and course.belief.get(a) is UNKNOWN}
     return doubted if all(atoms(g) & doubted for g in gaps) else set()
 
 
 def exclude(course: Course, judged: Judged) -> None:
-    """Leave a step out of new plans for as long as the facts stay under which it failed."""
+    """Leave a step out of new plans for as long as the facts stay under which it failed.
+
+    These are what its conditions read and what it would have changed, so that a way that was blocked from here may be tried from
+    there.
+    """
     op = course.task.operator(judged.step)
-    facts = {a: course.belief.get(a) for a in op.reads if a[0][0] != "$"}
+    facts = {a: course.belief.get(a) for a in op.reads | op.writes if a[0][0] != "$"}
     more = Exclusions(list(course.exclusions.items))
     more.add(judged.step, facts, judged.sentence, judged.code)
     course.exclusions = more
