@@ -27,9 +27,14 @@ from handrail.domain.ground import (
 from handrail.domain.values import Atom, Value
 
 
-def tidy(node: Node) -> Node:
-    """An equivalent node, with what a conjunction fixes put into its other parts and weaker branches dropped."""
-    return _tidy(node, {})
+def tidy(node: Node, known: Mapping[Atom, Value] | None = None) -> Node:
+    """An equivalent node, with what a conjunction fixes put into its other parts and weaker branches dropped.
+
+    Args:
+        node: a ground condition.
+        known: values that the node's fluents have for certain; none of them UNKNOWN.
+    """
+    return _tidy(node, known or {})
 
 
 def _tidy(node: Node, known: Mapping[Atom, Value]) -> Node:

@@ -6,6 +6,7 @@ PlanBench's own extractor found in them. The plans go through the same checker a
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import tarfile
@@ -139,6 +140,8 @@ def _check_set(folder: Path, name: str, where: _Set | None, limit: int) -> dict[
         "rows": len(rows), "checked": 0, "without_plan": 0, "without_pddl": 0, "valid": 0, "agree": 0, "seconds": 0.0,
         "reasons": Counter[str](), "disagreements": [],
     }  # fmt: skip
+    gc.collect()
+    gc.freeze()  # the recorded answers themselves are no part of what is measured
     for r in rows:
         text = r["extracted_plan"]
         if isinstance(text, list):
@@ -159,6 +162,7 @@ def _check_set(folder: Path, name: str, where: _Set | None, limit: int) -> dict[
             out["agree"] += 1
         else:
             out["disagreements"].append(_explained(r, text, result))
+    gc.unfreeze()
     return out
 
 
