@@ -27,7 +27,7 @@ from handrail.execute.step import Effect, Judged, attempt
 from handrail.record.event import Event
 from handrail.record.journal import Journal
 from handrail.world import wire
-from handrail.world.protocol import StopVerdict
+from handrail.world.protocol import Failure, StopVerdict
 
 
 @dataclass(frozen=True)
@@ -202,15 +202,18 @@ class Executor:
                 more = f"; {rest} of its steps were not needed any more" if rest > 0 else ""
                 return f"Done, and seen: {course.task.goal.text or course.task.goal}{more}."
             found = self._next_index(course, plan, index, tries, failed)
+            if course.journal.take_resumed():
+                course.look()
+                continue
             if found is None:
                 why = failed.sentence if failed is not None else _surprise(course, plan, index)
-                if failed is not None and failed.effect is not Effect.SEEN and not failed.lease:
+                if failed is not None and failed.effect is not Effect.SEEN and not failed.again:
                     exclude(course, failed)
                 plan, index, tries, failed = next_plan(course, why), 0, 0, None
                 continue
             if found != index:
                 tries = 0
-            elif failed is not None:
+            elif failed is not None and not failed.again:
                 tries += 1
                 course.spent.retries += 1
             index = found
@@ -221,8 +224,8 @@ class Executor:
             failed = None if judged.effect is Effect.SEEN else judged
             if failed is None:
                 index, tries = index + 1, 0
-            elif failed.lease:
-                self._take_again(course)
+            elif failed.again:
+                self._take_again(course, failed)
             elif course.stalls.failed(plan.plan.plan_id, str(index), course.exclusions.snapshot_id):
                 why = f"The same plan failed at the same step too often. Last: {failed.sentence}"
                 escalate(course, Ended.STALL, why)
@@ -239,7 +242,7 @@ class Executor:
             if failed is None:
                 order = [index, *ahead] if index < last else []
             else:
-                again = failed.lease or (tries < course.budgets.retries and not failed.pointless)
+                again = failed.again or (tries < course.budgets.retries and not failed.pointless)
                 order = [*ahead, index] if again else ahead
             found = place(course, plan, order)
             if found is not None:
@@ -250,12 +253,14 @@ class Executor:
                 course.journal.note("choice", {"index": None, "after": index, "failed": failed is not None})
                 return None
 
-    def _take_again(self, course: Course) -> None:
-        """The lease lapsed and the world stopped by itself; take it again, within the budget.
+    def _take_again(self, course: Course, failed: Judged) -> None:
+        """Where the lease lapsed and the world stopped by itself: take it again, within the budget.
 
         Raises:
             Halt: too often, or it can't be taken.
         """
+        if failed.code != Failure.LEASE:
+            return
         course.spent.lapses += 1
         if course.spent.lapses > course.budgets.lapses:
             raise Halt(Ended.LEASE, f"The lease lapsed {course.spent.lapses} times: this machine can't keep up.")

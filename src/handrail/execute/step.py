@@ -39,7 +39,7 @@ class Judged:
         sentence: the same for a person.
         before: facts before it.
         missing: effects that were not seen.
-        lease: whether the lease lapsed under it.
+        again: whether it did not get its chance (the lease lapsed, or it was never started) and does not count as a failure.
         pointless: whether trying the very same again can't help.
     """
 
@@ -49,7 +49,7 @@ class Judged:
     sentence: str
     before: Mapping[Atom, Value]
     missing: tuple[tuple[Atom, Value], ...]
-    lease: bool = False
+    again: bool = False
     pointless: bool = False
 
 
@@ -142,10 +142,13 @@ def _judge(
     course.journal.note("judged", body)
     if effect is Effect.SEEN:
         return Judged(step, effect, "", "", before, ())
-    course.spent.failures += 1
-    course.tell_tried(sentence)
-    lease = result.code == Failure.LEASE
-    return Judged(step, effect, code, sentence, before, missing, lease, result.code in _POINTLESS)
+    again = result.code in (Failure.LEASE, NOT_STARTED)
+    if not again:
+        course.spent.failures += 1
+        course.tell_tried(sentence)
+    if result.code == NOT_STARTED:
+        course.spent.cost -= task.operator(step).cost
+    return Judged(step, effect, code, sentence, before, missing, again, result.code in _POINTLESS)
 
 
 def _reason(words: str, result: StepResult, effect: Effect, missing: tuple[tuple[Atom, Value], ...]) -> tuple[str, str]:
