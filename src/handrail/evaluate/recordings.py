@@ -19,12 +19,20 @@ from handrail.domain.option import Option
 from handrail.errors import ParseError, Where
 from handrail.evaluate.scenarios.scenario import Scenario
 from handrail.intent.options import question_of, shortlist
-from handrail.intent.scores.averages import rotations
+from handrail.intent.scores.averages import examples_of, rotations
 from handrail.intent.scores.letters import LABELS, log_masses
 from handrail.intent.scores.prompts import LETTERED_DIGEST, NOTHING_ASKED, SPOKEN_DIGEST, continuation, lettered, spoken
 from handrail.intent.scores.scorer import Context, digest
 from handrail.intent.scores.words import overlap, verb_fits
 from handrail.language.model import Model
+from handrail.language.records import Message
+
+
+IN_WORDS = {
+    "set": "Which options could be right? Answer with their letters only.",
+    "certain": "Are you certain which option is right? Answer with one word: Certain or Uncertain.",
+}
+"""What Prompt Set and Binary ask."""
 
 
 @dataclass
@@ -143,6 +151,34 @@ class Recorder:
         if changed:
             self.touch()
         return record
+
+    def in_words(self, record: Record, scenario: Scenario, options: Sequence[Option]) -> None:
+        """Ask the model for a set of letters, and whether it is certain (Prompt Set and Binary)."""
+        if record.answers:
+            return
+        labels = LABELS[: len(options)]
+        asked_so = lettered(context_of(scenario), [o.text for o in options], labels).removesuffix("\nAnswer:")
+        for kind, question in IN_WORDS.items():
+            began = time.perf_counter()
+            answer = self.model.chat([Message("user", f"{asked_so}\n{question}")], max_tokens=16)
+            record.answers[kind] = answer.text.strip()
+            record.seconds[kind] = round(time.perf_counter() - began, 3)
+            record.calls[kind] = 1
+        self.touch()
+
+    def vote(self, turn: int, subset: Sequence[int], todo: Sequence[tuple[Record, Scenario, Sequence[Option]]]) -> None:
+        """One prompt of an ensemble on many scenarios; prompts come one after the other, so that a server can reuse them.
+
+        A record's votes must be filled in the prompts' order; records that have this vote already are skipped.
+        """
+        for record, scenario, options in todo:
+            if len(record.votes) != turn:
+                continue
+            labels = LABELS[: len(options)]
+            prompt = lettered(context_of(scenario), [o.text for o in options], labels, examples_of(subset, turn))
+            masses = [v for v, _ in log_masses(self.model.letters(prompt, labels), labels)]
+            record.votes.append(max(range(len(masses)), key=lambda i: masses[i]))
+        self.touch()
 
     def touch(self) -> None:
         """Count a change, and save now and then."""
