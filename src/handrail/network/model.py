@@ -348,6 +348,4 @@ def main_output(unit: FunctionalUnit) -> ObjectNode:
     inputs = set(unit.inputs)
     labels = {n.label for n in unit.inputs}
     fresh = [n for n in unit.outputs if n not in inputs] or list(unit.outputs)
-    return max(
-        enumerate(fresh), key=lambda p: (len(p[1].ingredients), p[1].label not in labels, -p[0])
-    )[1]
+    return max(enumerate(fresh), key=lambda p: (len(p[1].ingredients), p[1].label not in labels, -p[0]))[1]

@@ -305,8 +305,6 @@ class Names:
         for unit in tree.units:
             motion, why = self.motion(unit.motion)
             seen.update(dict.fromkeys(why))
-            units.append(
-                unit.but(inputs=map(rename, unit.inputs), motion=motion, outputs=map(rename, unit.outputs))
-            )
+            units.append(unit.but(inputs=map(rename, unit.inputs), motion=motion, outputs=map(rename, unit.outputs)))
         goal = None if tree.goal is None else rename(tree.goal)
         return Named(TaskTree(tuple(units), goal, tree.name, tree.source), tree, tuple(seen))

@@ -114,6 +114,4 @@ def merge(trees: Iterable[TaskTree], identity: Identity = Identity.FULL) -> Netw
                 outs.append(o)
             else:
                 sources[at].append(unit.source)
-    return Network(
-        tuple(units), tuple(map(tuple, sources)), tuple(nodes), number, tuple(ins), tuple(outs), identity
-    )
+    return Network(tuple(units), tuple(map(tuple, sources)), tuple(nodes), number, tuple(ins), tuple(outs), identity)

@@ -151,7 +151,9 @@ class Transitions:
             return Evidence(Truth.KNOWN, f"{shown}: each part seen, at least {min(p for p in parts if p)} times",
                             min(p for p in parts if p), final)  # fmt: skip
         if gained and not lost and all(parts):
-            return Evidence(Truth.KNOWN, f"{shown}: gained by this motion before, {min(parts)} times", min(parts), final)
+            return Evidence(
+                Truth.KNOWN, f"{shown}: gained by this motion before, {min(parts)} times", min(parts), final
+            )
         known = self.motions[motion]
         why = f"never seen with this motion ({known} units of it known)" if known else "motion never seen"
         return Evidence(Truth.UNKNOWN, f"{shown}: {why}", 0, final)

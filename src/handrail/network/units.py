@@ -124,9 +124,11 @@ class UnitCheck:
             found.append(Finding(Fault.SEVERAL_MOTIONS, f"'{unit.motion}' is more than one motion"))
         if unit.outputs and unit.no_op:
             found.append(Finding(Fault.NO_OP, "no output differs from the inputs"))
-        for node in dict.fromkeys(unit.objects()):
-            if node.bare and not self._kinds.stays(node.label):
-                found.append(Finding(Fault.NO_STATE, f"{node.label} has neither state, content nor place"))
+        found.extend(
+            Finding(Fault.NO_STATE, f"{node.label} has neither state, content nor place")
+            for node in dict.fromkeys(unit.objects())
+            if node.bare and not self._kinds.stays(node.label)
+        )
 
     def _conservation(self, unit: FunctionalUnit, found: list[Finding]) -> None:
         """What comes out was there before, or something was consumed for it; what goes in comes out or is used up."""
@@ -138,10 +140,7 @@ class UnitCheck:
         used_up = {name for name in have - {n.label for n in unit.outputs} if not self._kinds.stays(name)}
         changed = any(any(delta(b, a)) for b, a in pairs(unit))
         spelled = {
-            name
-            for n in unit.outputs
-            if n.label in have and not self._kinds.stays(n.label)
-            for name in n.ingredients
+            name for n in unit.outputs if n.label in have and not self._kinds.stays(n.label) for name in n.ingredients
         }
         for name in sorted(new):
             if name in spelled:
@@ -155,11 +154,15 @@ class UnitCheck:
             if not made and not listed and not (changed and name in new_labels):
                 found.append(Finding(Fault.FROM_NOTHING, f"{name} comes out, but nothing with it goes in"))
         if not new_labels:
-            for name in sorted(food_in - come):
-                found.append(Finding(Fault.LOST, f"{name} goes in and is nowhere afterwards"))
-        for node in unit.outputs:
-            if self._kinds.stays(node.label) and node.label not in have and node.label not in _places(unit.inputs):
-                found.append(Finding(Fault.FROM_NOTHING, f"{node.label} comes out, but does not go in"))
+            found.extend(
+                Finding(Fault.LOST, f"{name} goes in and is nowhere afterwards") for name in sorted(food_in - come)
+            )
+        places = _places(unit.inputs)
+        found.extend(
+            Finding(Fault.FROM_NOTHING, f"{node.label} comes out, but does not go in")
+            for node in unit.outputs
+            if self._kinds.stays(node.label) and node.label not in have and node.label not in places
+        )
 
     @staticmethod
     def _blended(unit: FunctionalUnit) -> set[str]:

@@ -1,0 +1,1 @@
+"""Minimum-cost plans in AND/OR networks, with proofs."""

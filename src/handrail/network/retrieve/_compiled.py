@@ -1,4 +1,5 @@
 """Functions compiled by numba; see `kernels`. Written over flat arrays, with heaps of tuples as the plain twins have."""
+# ruff: noqa: ARG001, PERF401 - numba wants plain loops, and pairs of arrays are handed on whole
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc"
 
 from __future__ import annotations
@@ -361,7 +362,7 @@ def needed(in_ptr, in_idx, pro_ptr, pro_idx, start, wanted, allowed):
 @numba.njit(cache=True)
 def fired(in_ptr, in_idx, out_ptr, out_idx, con_ptr, con_idx, start, allowed):
     """Units among the allowed that can fire from the start, and all nodes reached."""
-    units, nodes = len(in_ptr) - 1, len(con_ptr) - 1
+    units = len(in_ptr) - 1
     missing = np.zeros(units, np.int64)
     done = np.zeros(units, np.bool_)
     reached = start.copy()

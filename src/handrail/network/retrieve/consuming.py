@@ -17,9 +17,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from handrail.network.retrieve import cpsat
+from handrail.network.retrieve.firing import Consumed, replay, tree_firings
 from handrail.network.retrieve.hypergraph import Hypergraph
 from handrail.network.retrieve.incumbent import derives, knuth
 from handrail.network.retrieve.lmcut import lmcut
@@ -27,59 +27,12 @@ from handrail.network.retrieve.reduce import Reduced, ceil_to, reduce
 from handrail.network.retrieve.separate import for_integer
 
 FIRST_CAP = 12
+FREE_CAP = 10_000
+"""Firings of a unit where no bound on its count is known: it costs nothing, or there is no plan yet."""
 ORDER_STATES = 20_000
-LONGEST = 5_000
-"""Firings in a plan that is written out."""
 
 
-@dataclass(frozen=True)
-class Consumed:
-    """A plan under consuming semantics.
-
-    Attributes:
-        order: units in firing order, with repeats; None where there is no plan or none was found.
-        cost: sum over all firings.
-        bound: no plan costs less.
-        status: `proved`, `capped` (cheapest with at most `cap` firings of a unit), `feasible`, `open`, `unreachable`.
-        cap: firings per unit allowed in the program that gave the answer.
-        copies: start node -> how many of it are used up.
-    """
-
-    order: tuple[int, ...] | None
-    cost: int
-    bound: int
-    status: str
-    cap: int = 0
-    seconds: float = 0.0
-    copies: dict[int, int] = field(default_factory=dict)
-
-
-def replay(
-    graph: Hypergraph,
-    order: Iterable[int],
-    start: Iterable[int],
-    goals: Iterable[int],
-    counts: Mapping[int, int] | None = None,
-    returning: Iterable[int] = (),
-) -> str:
-    """Fire a sequence: empty text where it works and the goals are there at the end, else what is wrong."""
-    stays = set(returning)
-    free = set(start) - set(counts or {})
-    have: Counter[int] = Counter(counts or {})
-    for position, unit in enumerate(order):
-        for n in graph.ins[unit]:
-            if n not in free and have[n] < 1:
-                return f"step {position + 1} (unit {unit}) needs node {n}, of which none is left"
-        kept = set(graph.kept[unit])
-        for n in graph.ins[unit]:
-            if n not in kept and n not in stays and n not in free:
-                have[n] -= 1
-        for n in graph.outs[unit]:
-            have[n] += 1
-    for g in goals:
-        if g not in free and have[g] < 1:
-            return f"goal node {g} is not there at the end"
-    return ""
+__all__ = ["Consumed", "replay", "solve"]
 
 
 class _Program:
@@ -232,24 +185,6 @@ class _Problem:
                 have[n] -= 1
 
 
-def _tree_firings(query: Reduced, maker: list[int]) -> list[int] | None:
-    """The derivation tree written out: firings in order, everything made as often as it is used; None if too long."""
-    order: list[int] = []
-    stack: list[tuple[int, bool]] = [(query.goal, False)]
-    while stack:
-        if len(order) > LONGEST or len(stack) > 10 * LONGEST:
-            return None
-        node, ready = stack.pop()
-        unit = maker[node]
-        if ready:
-            if query.orig[unit] >= 0:
-                order.append(unit)
-            continue
-        stack.append((node, True))
-        stack.extend((n, False) for n in query.ins[unit] if n)
-    return order
-
-
 def solve(
     graph: Hypergraph,
     start: Iterable[int],
@@ -277,7 +212,7 @@ def solve(
     given = dict(counts or {})
     here = frozenset(start)
     free = here - given.keys()
-    wanted = [g for g in dict.fromkeys(goals)]
+    wanted = list(dict.fromkeys(goals))
     # Limited nodes are no start nodes of the reduced query: pretend units that hand them out for nothing.
     rest = [g for g in wanted if g not in free]
     if not rest:
@@ -314,7 +249,7 @@ class _Solver:
         query, problem = self.query, self.problem
         value, maker = knuth(query, query.cost)
         additive = value[query.goal]
-        tree = _tree_firings(query, maker)
+        tree = tree_firings(query, maker)
         if tree is not None and not self.given:
             self.take(tree)
         problem.landmarks = [c for c in lmcut(query, query.cost).cuts if query.last not in c]
@@ -323,7 +258,7 @@ class _Solver:
         cap = FIRST_CAP
         status = "open"
         while time.perf_counter() < self.end:
-            status, proved = self.capped(cap, None if self.best is None else self.cost)
+            status, _proved = self.capped(cap, None if self.best is None else self.cost)
             if status == "optimal":
                 break
             if status == "infeasible":
@@ -338,8 +273,10 @@ class _Solver:
             elif time.perf_counter() < self.end:
                 # Is there anything cheaper with more firings? Caps that no cheaper plan can exceed, and a lower cost.
                 status, _ = self.capped(None, self.cost - query.grain)
-                if status == "infeasible":
+                if status == "infeasible" and all(self.query.cost[:-1]):
                     self.bound = self.cost
+                elif status == "infeasible":
+                    cap = FREE_CAP
             return self.answer("proved" if self.bound >= self.cost else "capped", cap)
         if status == "infeasible":
             return Consumed(None, 0, 0, "unreachable", cap, time.perf_counter() - self.began)
@@ -358,7 +295,7 @@ class _Solver:
     def caps(self, cap: int | None) -> list[int]:
         result: list[int] = []
         for u, c in enumerate(self.query.cost[:-1]):
-            most = 10_000 if not c else max(1, self.cost // c) if self.best is not None else 10_000
+            most = FREE_CAP if not c or self.best is None else max(1, self.cost // c)
             limit = most if cap is None else min(cap, most)
             if u in self.handing:
                 limit = min(self.given[self.handing[u]], limit)
@@ -374,10 +311,8 @@ class _Solver:
                 return "infeasible", True
             if not vector:
                 return "limit", False
-            if cap is None or status == "optimal":
-                self.bound = max(self.bound, min(ceil_to(bound, self.query.grain), self.cost or 10**15)) if (
-                    cap is None
-                ) else self.bound
+            if cap is None and self.best is not None:
+                self.bound = max(self.bound, min(ceil_to(bound, self.query.grain), self.cost))
             used = {u for u, n in enumerate(vector) if n}
             if not derives(self.query, {*used, self.query.last}):
                 for row in for_integer(self.query, used, self.rng):
@@ -406,4 +341,6 @@ class _Solver:
             for n in self.graph.ins[u]:
                 if (n in self.free or n in self.given) and n not in self.graph.kept[u] and n not in self.stays:
                     copies[n] += 1
-        return Consumed(order, self.cost, min(self.bound, self.cost), status, cap, seconds, dict(sorted(copies.items())))
+        return Consumed(
+            order, self.cost, min(self.bound, self.cost), status, cap, seconds, dict(sorted(copies.items()))
+        )

@@ -99,6 +99,10 @@ class Model:
         """Exclude a plan and everything that contains it."""
         self.model.add_bool_or([~self.x[u] for u in plan if self.query.orig[u] >= 0])
 
+    def at_most(self, units: Iterable[int], count: int) -> None:
+        """At most `count` of these units are used."""
+        self.model.add(module().LinearExpr.sum([self.x[u] for u in units]) <= count)
+
     def hint(self, plan: Iterable[int]) -> None:
         """Start from a plan (goal unit included)."""
         self.model.clear_hints()

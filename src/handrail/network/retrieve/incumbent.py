@@ -157,9 +157,7 @@ def cheapest_tree_plan(query: Reduced, cost: Sequence[float] | None = None) -> s
     return None if plan is None else prune(query, plan)
 
 
-def ban_one(
-    query: Reduced, plan: set[int], rng: random.Random, tries: int, stopped: Callable[[], bool]
-) -> set[int]:
+def ban_one(query: Reduced, plan: set[int], rng: random.Random, tries: int, stopped: Callable[[], bool]) -> set[int]:
     """Local search: ban one unit of the plan, let the others be free, complete by Knuth, prune; first improvement."""
     best = set(plan)
     value = query.total(best)

@@ -16,9 +16,9 @@ from handrail.network.retrieve import cpsat
 from handrail.network.retrieve.hypergraph import Hypergraph
 from handrail.network.retrieve.incumbent import prune
 from handrail.network.retrieve.lmcut import lmcut
+from handrail.network.retrieve.progress import Answer
 from handrail.network.retrieve.reduce import Reduced, reduce
 from handrail.network.retrieve.relaxation import Program, Row
-from handrail.network.retrieve.search import Answer
 from handrail.network.retrieve.separate import for_integer, is_plan
 
 

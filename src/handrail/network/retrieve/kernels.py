@@ -76,9 +76,7 @@ def knuth(query: Reduced, cost: Sequence[float], banned: Collection[int]) -> tup
     ban = np.zeros(len(query.ins), dtype=np.bool_)
     for u in banned:
         ban[u] = True
-    value, maker = compiled().knuth(
-        *a.ins, *a.outs, *a.consumers, a.goal, np.asarray(cost, dtype=np.float64), ban
-    )
+    value, maker = compiled().knuth(*a.ins, *a.outs, *a.consumers, a.goal, np.asarray(cost, dtype=np.float64), ban)
     return value, maker
 
 
@@ -100,7 +98,6 @@ def lmcut(query: Reduced, cost: Sequence[float], limit: int, enough: float, zero
     )
     cuts = [tuple(units[pointer[k] : pointer[k + 1]].tolist()) for k in range(len(pointer) - 1)]
     return float(bound), cuts, left, value, bool(complete)
-
 
 
 class GraphArrays:

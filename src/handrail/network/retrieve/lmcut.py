@@ -60,7 +60,7 @@ def lmcut(
         bound, cuts, residual, value, complete = kernels.lmcut(query, cost, limit, enough, zero)
         return Cuts(bound, cuts, residual.tolist(), value.tolist(), complete)
     left = list(cost)
-    ins, outs, consumers, producers, goal = query.ins, query.outs, query.consumers, query.producers, query.goal
+    ins, outs, consumers, _producers, goal = query.ins, query.outs, query.consumers, query.producers, query.goal
     value = [INFINITE] * query.nodes
     supporter = [-1] * len(ins)
     missing = [len(i) for i in ins]

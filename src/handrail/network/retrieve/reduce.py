@@ -313,8 +313,8 @@ def _finish(
         grain = gcd(grain, c)
     producers: list[list[int]] = [[] for _ in range(goal + 1)]
     consumers: list[list[int]] = [[] for _ in range(goal + 1)]
-    for u, nodes in enumerate(all_ins):
-        for n in nodes:
+    for u, needs in enumerate(all_ins):
+        for n in needs:
             consumers[n].append(u)
         for n in all_outs[u]:
             producers[n].append(u)

@@ -57,9 +57,9 @@ class Solution:
     status: str
     objective: float
     bound: float
-    x: np.ndarray | None
-    z: np.ndarray | None
-    reduced: np.ndarray | None
+    x: list[float] | None
+    z: list[float] | None
+    reduced: list[float] | None
 
 
 class Rows:
@@ -185,9 +185,7 @@ class Program:
     def forbid(self, plan: Iterable[int]) -> None:
         """Exclude the plan and everything that contains it."""
         units = sorted(u for u in plan if self.query.orig[u] >= 0)
-        self._solver.addRow(
-            -self._module.kHighsInf, len(units) - 1.0, len(units), np.array(units), np.ones(len(units))
-        )
+        self._solver.addRow(-self._module.kHighsInf, len(units) - 1.0, len(units), np.array(units), np.ones(len(units)))
 
     def relax(self, seconds: float) -> Solution:
         """Solve the linear program."""
@@ -197,11 +195,11 @@ class Program:
         if status != "optimal":
             return Solution(status, float("nan"), float("-inf"), None, None, None)
         solution = self._solver.getSolution()
-        values = np.asarray(solution.col_value)
+        values = [float(v) for v in solution.col_value]
         objective = float(self._solver.getInfo().objective_function_value)
         z = values[self._units : self._units + self.query.nodes]
         return Solution(
-            status, objective, objective, values[: self._units], z, np.asarray(solution.col_dual)[: self._units]
+            status, objective, objective, values[: self._units], z, [float(v) for v in solution.col_dual][: self._units]
         )
 
     def make_integer(self) -> None:
@@ -238,7 +236,7 @@ class Program:
         bound = float(info.mip_dual_bound)
         x = None
         if info.primal_solution_status == 2:
-            x = np.asarray(solver.getSolution().col_value)[: self._units]
+            x = [float(v) for v in solver.getSolution().col_value][: self._units]
         objective = float(info.objective_function_value) if x is not None else float("nan")
         return Solution(status, objective, bound, x, None, None)
 
