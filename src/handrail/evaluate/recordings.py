@@ -27,7 +27,6 @@ from handrail.intent.scores.words import overlap, verb_fits
 from handrail.language.model import Model
 from handrail.language.records import Message
 
-
 IN_WORDS = {
     "set": "Which options could be right? Answer with their letters only.",
     "certain": "Are you certain which option is right? Answer with one word: Certain or Uncertain.",
