@@ -39,6 +39,7 @@ class Literal:
         skill: the skill that brings it about.
         objects: the objects it is about, in the order of the skill's parameters.
         roles: (parameter, object) for these.
+        stated: no skill's sentence says it; the text states the fact instead.
     """
 
     condition: Condition
@@ -46,6 +47,7 @@ class Literal:
     skill: str
     objects: tuple[str, ...]
     roles: tuple[tuple[str, str], ...]
+    stated: bool = False
 
 
 def literals(state: State, names: Names | None = None, focus: frozenset[str] | None = None) -> tuple[Literal, ...]:
@@ -163,14 +165,15 @@ def _literal(
     args = tuple(Const(binding[a.name]) if isinstance(a, Param) else a for a in target.args)
     test = Test(Call(target.name, args), "==", Const(value))
     roles = [(p, o) for p, o in binding.items() if o in names.objects]
-    if conditional or not skill.says:
+    stated = conditional or not skill.says
+    if stated:
         text = _stated(test, names)
         about = {str(c.value) for c in (*args, Const(value)) if isinstance(c, Const)}
         roles = [r for r in roles if r[1] in about]
     else:
         text = imperative(skill.says, {p: names.say(o) for p, o in binding.items()})
     condition = Not(Test(test.left, "==", Const(True))) if value is False else test
-    return Literal(condition, text, skill.name, tuple(o for _, o in roles), tuple(roles))
+    return Literal(condition, text, skill.name, tuple(o for _, o in roles), tuple(roles), stated)
 
 
 def imperative(says: str, filled: Mapping[str, str]) -> str:

@@ -129,7 +129,9 @@ class SayCan:
         useful = self.scorer.score(context, every)
         known = [self.affordance(state, o.meaning) if isinstance(o.meaning, Step) else Affordance(True) for o in every]
         scores = useful_and_possible(_on_log_scale(useful), known)
-        order = sorted(range(len(every)), key=lambda i: -scores[i].value if scores[i].value == scores[i].value else math.inf)
+        order = sorted(
+            range(len(every)), key=lambda i: -scores[i].value if scores[i].value == scores[i].value else math.inf
+        )
         ranked = [every[i] for i in order]
         values = tuple(scores[i].value for i in order)
         return Turn(tuple(ranked), values, len(options) - len(kept), useful[0].kind), ranked
