@@ -14,6 +14,8 @@ LEVER_ON = 0.2
 """Angle beyond which a lever counts as on, and below whose negative it counts as off [rad]."""
 DOOR_OPEN = 0.8
 """Share of its useful travel from which a door or drawer counts as open."""
+SHUT_PUSH = {"hinge": 8.0, "slide": 15.0}
+"""Torque [N m] or force [N] with which a person pushes a door or drawer shut."""
 
 
 @dataclass(frozen=True)

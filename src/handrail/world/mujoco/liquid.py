@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handrail.world.mujoco import shapes
 
@@ -50,6 +51,7 @@ def flow(sim: Sim) -> None:
         return
     bodies = [(name, amount, scene.body[name]) for name, amount in ml.items() if amount > 0]
     changed: dict[str, float] | None = None
+    kinds: dict[str, str | None] | None = None
     spilled: dict[str, float] | None = None
     for name, amount, body in bodies:
         up = sim.data.xmat[body][8]
@@ -76,16 +78,24 @@ def flow(sim: Sim) -> None:
             room = content.capacity_ml - changed.get(target, 0.0)
             taken = min(out, max(0.0, room))
             changed[target] = changed.get(target, 0.0) + taken
+            if memory.of.get(target) != memory.of.get(name):
+                kinds = kinds if kinds is not None else dict(memory.of)
+                kinds[target] = memory.of.get(name)
             out -= taken
         if out > 1e-9:
             spilled = spilled if spilled is not None else dict(memory.spilled)
             where = sim.place_of(target or name) or "floor"
             spilled[where] = spilled.get(where, 0.0) + out
     if changed is not None:
-        sim.memory = replace(sim.memory, ml=changed, spilled=spilled if spilled is not None else memory.spilled)
+        sim.memory = replace(
+            sim.memory,
+            ml=changed,
+            spilled=spilled if spilled is not None else memory.spilled,
+            of=kinds if kinds is not None else memory.of,
+        )
 
 
-def _below(sim: Sim, source: str, spout: np.ndarray) -> str | None:
+def _below(sim: Sim, source: str, spout: NDArray[np.float64]) -> str | None:
     """The vessel whose mouth is under the spout; the jet is taken to fall straight within `FALL`."""
     for name, item in sim.scene.spec.items.items():
         radius = shapes.mouth(item.shape)

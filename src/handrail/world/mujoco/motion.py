@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from handrail.world.mujoco.navigation import BUMP, RADIUS
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.robots import ARM_LAG, BASE_LAG, LIFT_LAG
 from handrail.world.mujoco.sim import Sim
@@ -126,6 +128,9 @@ def drive(sim: Sim, goal: Floats, speed: float | None = None, watch: Callable[[]
         if np.linalg.norm(sim.base[:2] - wanted[:2]) > STALL:
             hold(sim)
             blocker = base_contact(sim)
+            ahead = delta[:2] / max(float(np.linalg.norm(delta[:2])), 1e-9)
+            spot = sim.base[:2] + ahead * (RADIUS + BUMP)
+            sim.memory = replace(sim.memory, bumps=(*sim.memory.bumps, (float(spot[0]), float(spot[1]))))
             what = f"The base pushes against {spoken(blocker)}" if blocker else "The base is held back by something"
             raise SkillFailure(
                 Code.BASE_STALLED,

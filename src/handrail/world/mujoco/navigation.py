@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, label
 
-from handrail.world.mujoco.scene import Scene
+from handrail.world.mujoco.scene import UNSEEN, Scene
 from handrail.world.mujoco.sim import Sim
 
 Floats = NDArray[np.float64]
@@ -22,6 +22,8 @@ STAND = RADIUS + 0.04
 """Distance to anything from which the base may stand [m]."""
 COMFORT = 0.48
 """Distance from which driving past costs nothing extra: arm and load stick out this far [m]."""
+BUMP = 0.2
+"""Half the size of the square that stands for something unseen that stopped the base [m]."""
 HIGH = 0.95
 """Things above this pass over the base and its column [m]."""
 _STEPS = tuple((dx, dy, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy)
@@ -39,6 +41,7 @@ class Floor:
         still, occupied = self._static(scene)
         occupied = occupied.copy()
         moving = [r for g in _moving(scene) if scene.owner[g] not in ignore and (r := _rectangle(sim.data, scene.model, g)) is not None]
+        moving += [np.array([x, y, 1.0, 0.0, BUMP, BUMP]) for x, y in sim.memory.bumps]
         for r in moving:
             self._mark(occupied, r)
         self.rectangles = np.concatenate([still, np.array(moving)]) if moving else still
@@ -205,7 +208,7 @@ def _moving(scene: Scene) -> list[int]:
         cached, seen = [], set()
         for g in range(scene.model.ngeom):
             body = int(scene.geom_body[g])
-            if still[body] or scene.robot_geom[g] or (body in scene.body_item and body in seen):
+            if still[body] or scene.robot_geom[g] or scene.owner[g] == UNSEEN or (body in scene.body_item and body in seen):
                 continue
             seen.add(body)
             cached.append(g)

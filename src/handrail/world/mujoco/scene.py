@@ -23,6 +23,8 @@ except ImportError as error:  # pragma: no cover - exercised by the import test 
 
 Floats = NDArray[np.float64]
 
+UNSEEN = "unknown_crate"
+"""An obstacle that neither map nor planner knows of."""
 CONTROL_PERIOD = 0.02
 """Time between two commands to the drives [s]; a stop or cancel takes effect within one."""
 
@@ -52,6 +54,12 @@ def compose(spec: Physical) -> tuple[str, dict[str, Place], dict[str, Door], lis
         levers += built.levers
     for name, item in spec.items.items():
         parts.append(f'<body name="{name}"><freejoint name="{name}"/>{shapes.geoms(name, item)}</body>')
+    if profile.kind == "mobile_arm":
+        # Something heavy that no map knows: parked outside until a fault puts it in the way.
+        parts.append(
+            f'<body name="{UNSEEN}" pos="0 8 .25"><freejoint name="{UNSEEN}"/><geom name="{UNSEEN}.body" class="item" type="box" '
+            'size=".25 .30 .25" mass="40" rgba=".5 .4 .6 1"/></body>'
+        )
     make = robots.mobile_arm if profile.kind == "mobile_arm" else robots.gantry
     body, rest = make(profile, robot)
     xml = f"""<mujoco model="handrail">
@@ -182,6 +190,12 @@ class Scene:
     def base_v(self) -> NDArray[np.intp]:
         """Addresses of the base's velocities in qvel."""
         return np.array([int(self.model.joint(j).dofadr[0]) for j in robots.BASE_JOINTS])
+
+    @cached_property
+    def robot_v(self) -> NDArray[np.intp]:
+        """Addresses of all the robot's velocities in qvel."""
+        m = self.model
+        return np.array([int(m.jnt_dofadr[j]) for j in range(m.njnt) if m.joint(j).name.startswith("robot.")])
 
     @cached_property
     def arm_q(self) -> NDArray[np.intp]:

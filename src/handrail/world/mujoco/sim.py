@@ -18,6 +18,9 @@ from handrail.world.mujoco.scene import Scene
 
 Floats = NDArray[np.float64]
 
+NEAR = 1.2
+"""Distance between base and surface up to which the robot counts as being at a place [m]."""
+
 
 @dataclass(frozen=True)
 class Pose:
@@ -60,19 +63,22 @@ class Memory:
 
     Attributes:
         ml: content of each vessel.
+        of: what that content is, by vessel.
         spilled: millilitres spilled so far, by place name or `floor`.
-        wiped: cells of each place that a sponge has touched since the last wipe began.
         wet: places wiped clean.
         base_at: the place the robot last drove to.
+        bumps: where (x, y) the base was stopped by something unseen; it plans around these.
         looks: number of perceptions so far; seeds their noise.
         ticks: control periods so far.
         work: mechanical work of the drives so far [J].
     """
 
     ml: Mapping[str, float] = field(default_factory=dict)
+    of: Mapping[str, str | None] = field(default_factory=dict)
     spilled: Mapping[str, float] = field(default_factory=dict)
     wet: frozenset[str] = frozenset()
     base_at: str | None = None
+    bumps: tuple[tuple[float, float], ...] = ()
     looks: int = 0
     ticks: int = 0
     work: float = 0.0
@@ -124,8 +130,24 @@ class Sim:
             data.ctrl[scene.arm_u] = scene.ready
             data.ctrl[scene.grip_u] = scene.profile.opening / 2
         mujoco.mj_forward(self.model, data)
-        self.memory = Memory(ml={n: i.content.ml for n, i in scene.spec.items.items() if i.content})
+        vessels = {n: i.content for n, i in scene.spec.items.items() if i.content}
+        self.memory = Memory(ml={n: c.ml for n, c in vessels.items()}, of={n: c.of for n, c in vessels.items()})
         for _ in range(25):
+            mujoco.mj_step(self.model, data, scene.substeps)
+        if scene.robot.place is not None:
+            self.memory = replace(self.memory, base_at=scene.robot.place)
+            if scene.robot.moved:
+                self._stand(scene.robot.place)
+
+    def _stand(self, place: str) -> None:
+        """Put the robot at a free stance near a place; for set-up only."""
+        from handrail.world.mujoco.go import stands
+        from handrail.world.mujoco.navigation import Floor
+
+        scene, data = self.scene, self.data
+        data.qpos[scene.base_q] = stands(self, place, Floor(self))[0]
+        data.ctrl[scene.base_u] = data.qpos[scene.base_q]
+        for _ in range(10):
             mujoco.mj_step(self.model, data, scene.substeps)
 
     def fork(self) -> Sim:
@@ -258,7 +280,8 @@ class Sim:
         a, v = self.scene.item_qpos[item], self.scene.item_qvel[item]
         self.data.qpos[a : a + 3] = pose.p
         self.data.qpos[a + 3 : a + 7] = matrix_quat(pose.r)
-        self.data.qvel[v : v + 6] = 0.0
+        # A sleeping object wakes for a velocity, not for a pose: give it one that moves nothing.
+        self.data.qvel[v : v + 6] = (0.0, 0.0, -1e-6, 0.0, 0.0, 0.0)
 
     def surface(self, place: Place) -> Pose:
         """Pose of the middle of a place's surface; z is up, -y its front."""
@@ -281,6 +304,21 @@ class Sim:
             return None
         angle = float(self.data.qpos[self.scene.qpos_of(f"{fixture}.lever")])
         return True if angle > LEVER_ON else False if angle < -LEVER_ON else None
+
+    def robot_place(self) -> str | None:
+        """The place the robot is at: the one it last drove to while that is still within reach, else the nearest one."""
+        def gap(name: str) -> float:
+            place = self.scene.places[name]
+            surface = self.surface(place)
+            x, y, _ = surface.r.T @ (np.array([*self.base[:2], 0.0]) - surface.p)
+            return math.hypot(max(0.0, abs(x) - place.half[0]), max(0.0, abs(y) - place.half[1]))
+
+        last = self.memory.base_at
+        if last is not None and gap(last) <= NEAR:
+            return last
+        near = [(gap(n), n) for n in self.scene.places if n not in self.scene.spec.people and "." not in n]
+        best = min(near)
+        return best[1] if best[0] <= NEAR else None
 
     def place_of(self, item: str) -> str | None:
         """The place on whose surface an item stands (directly or on other things), judged by geometry."""

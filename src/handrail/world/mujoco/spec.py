@@ -183,9 +183,17 @@ class Profile(_Strict):
 
 
 class Robot(_Strict):
-    """A robot in its starting pose. `hand` names the gripper in the symbolic part."""
+    """A robot in its starting pose.
+
+    Attributes:
+        place: where that is in symbols.
+        moved: whether `at` no longer fits `place`, so that a free stance near it has to be chosen.
+        hand: name of the gripper in the symbolic part.
+    """
 
     profile: str
+    place: str | None = None
+    moved: bool = False
     at: tuple[Coordinate, Coordinate, Degrees]
     hand: str = "hand_1"
 
@@ -236,6 +244,8 @@ class Physical(_Strict):
                 raise ValueError(
                     f"robot '{name}' has unknown profile '{robot.profile}'.{did_you_mean(robot.profile, set(self.profiles))}"
                 )
+            if robot.place is not None and robot.place not in places:
+                raise ValueError(f"robot '{name}' is at '{robot.place}', which is no place.{did_you_mean(robot.place, places)}")
         for door in self.doorways:
             for room in door.between:
                 if room not in self.rooms:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco.kinematics import matrix_quat
-from handrail.world.mujoco.scene import Scene
+from handrail.world.mujoco.scene import UNSEEN, Scene
 from handrail.world.mujoco.sim import Pose, Sim
 
 Floats = NDArray[np.float64]
@@ -36,6 +36,8 @@ class _Buffers:
         self.model.opt.enableflags = 0
         robot = scene.robot_geom
         solid = np.asarray(scene.model.geom_contype) > 0
+        blind = np.array([o == UNSEEN for o in scene.owner])
+        self.model.geom_contype[blind] = 0
         self.affinity = np.where(robot & solid, 1, 0).astype(np.int32)
         self.model.geom_conaffinity[:] = self.affinity
         self.data: Any = mujoco.MjData(self.model)
