@@ -35,6 +35,7 @@ KEYS = (
     "speed",
     "force",
     "duration",
+    "adding_wins",
 )
 _SLOT = re.compile(r"\{([^{}]*)\}")
 
@@ -68,7 +69,8 @@ def read_skill(name: str, body: Any, where: Where, scope: Scope, problems: Probl
         for text, at in fields.strings("makes")
         if (e := _parse_effect(text, at, name, inner, problems))
     ]
-    _no_contradiction(makes, problems)
+    if not fields.truth("adding_wins", False):
+        _no_contradiction(makes, problems)
     return Skill(
         name,
         params,
@@ -83,6 +85,7 @@ def read_skill(name: str, body: Any, where: Where, scope: Scope, problems: Probl
         _quantity(fields, "speed"),
         _quantity(fields, "force"),
         _quantity(fields, "duration"),
+        fields.truth("adding_wins", False),
     )
 
 
