@@ -30,7 +30,7 @@ from handrail.propose.prompt import declined_text, plan_text, user_text
 from handrail.solve.astar import Budget, solve
 
 _TOLD = 150
-_QUICK = Budget(expansions=60, first=60)
+_QUICK = Budget(expansions=20, first=20)
 _TRIES = 16
 _SHORT, _LONG = 2, 5
 
