@@ -131,7 +131,7 @@ class Certificate:
             body = json.loads(text)
             declared = body.pop("declaration")
             rest = TypeAdapter(_Rest).validate_python(body)
-        except (ValueError, KeyError, AttributeError, ValidationError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
             raise ParseError(f"not a certificate: {error}", Where(source)) from error
         declaration = Declaration.from_json(json.dumps(declared), source)
         values = {name: getattr(rest, name) for name in _Rest.__dataclass_fields__}

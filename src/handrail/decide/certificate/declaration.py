@@ -198,7 +198,7 @@ class Declaration:
             if unknown := set(body) - known:
                 raise ParseError(f"unknown fields {sorted(unknown)}", Where(source))
             declaration = TypeAdapter(cls).validate_python(body)
-        except (ValueError, KeyError, AttributeError, ValidationError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
             raise ParseError(f"not a declaration: {error}", Where(source)) from error
         if declaration.seal != seal:
             raise StaleError(f"{source or 'the declaration'} was changed after it was sealed: it claims {seal}")

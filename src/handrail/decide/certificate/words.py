@@ -32,7 +32,7 @@ def _never(pattern: str, why: str) -> NeverClaim:
 
 
 NEVER: tuple[NeverClaim, ...] = (
-    _never(r"\b(never|can(no|')t) (fail|be wrong|go wrong|make (a )?mistakes?)\b", "an average is no promise of never"),
+    _never(r"\b(never|can(no|')t) (fails?|(be|is|go|goes) wrong|makes? (a )?mistakes?)\b", "an average is no promise of never"),
     _never(r"\b(proved|proven|guaranteed|certified) (to be )?safe\b|\bsafety guarantee\b", "nothing here shows safety"),
     _never(r"\b100 ?%|\balways (succeeds|works|right)\b", "no finite number of episodes shows certainty"),
     _never(
@@ -72,7 +72,7 @@ def checked(text: str, certificate: Certificate | None = None) -> str:
             raise ForbiddenClaimError(
                 "episodes or people were simulated, so the text must say that the number is about the simulator"
             )
-        if re.search(r"says?\b.{0,10}\bdone\b", text):
+        if re.search(r"\bsay(s|ing)?\b.{0,10}\bdone\b", text):
             missing = [w for w in ("finished as meant", "hands over", "When it says done") if w not in text]
             if missing:
                 raise ForbiddenClaimError(
