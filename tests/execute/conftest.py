@@ -37,11 +37,8 @@ class Found:
 
 
 def steps_in(task: Task) -> list[Step]:
-    out = []
-    for skill in task.domain.skills.values():
-        for args in product(*(task.objects.of(*p.types) for p in skill.params)):
-            out.append(Step(skill.name, args))
-    return out
+    skills = task.domain.skills.values()
+    return [Step(s.name, args) for s in skills for args in product(*(task.objects.of(*p.types) for p in s.params))]
 
 
 def dijkstra(task: Task, state: State, *, carried: Any = None, exclusions: Any = None, budget: Any = None) -> Found:

@@ -296,7 +296,9 @@ def test_a_rejected_dry_run_excludes_its_step(make, plain):
 
     class NoDoors:
         name = "physics"
-        tolerances: dict = {}
+
+        def __init__(self):
+            self.tolerances = {}
 
         def check(self, plan, snapshot, seed, copies):
             for i, s in enumerate(plan.steps):
@@ -323,7 +325,7 @@ def test_promises_survive_a_replan(pantry, make):
     from handrail.domain import Objects, Task
     from handrail.execute.belief import carry
 
-    objects = Objects(domain, [o for o in kit.state.objects])
+    objects = Objects(domain, list(kit.state.objects))
     task = Task(objects)
     atom = task.rules[0].atom
     now = {("busy", "store"): True}
@@ -360,7 +362,11 @@ def test_a_second_run_cannot_take_a_world_that_is_driven(make, plain):
     from handrail.errors import WorldError
     from handrail.record.event import MemoryLog
 
-    with Runner(kit.host, kit.log), pytest.raises(WorldError, match="one run at a time"), Runner(kit.host, MemoryLog("r2")):
+    with (
+        Runner(kit.host, kit.log),
+        pytest.raises(WorldError, match="one run at a time"),
+        Runner(kit.host, MemoryLog("r2")),
+    ):
         pass
 
 

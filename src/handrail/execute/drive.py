@@ -12,7 +12,7 @@ from typing import Any
 
 from handrail.errors import WorldError
 from handrail.execute.runner import Runner, Stopping
-from handrail.world.host import Order
+from handrail.world.hosting import Order
 from handrail.world.protocol import Failure, Progress, Status, StopVerdict
 from handrail.world.wire import pack_verdict, unpack_verdict
 

@@ -24,7 +24,7 @@ from handrail.execute.person import Answer, AnyOf, Deadline, Nobody, Person, Que
 from handrail.record.event import Log
 from handrail.record.lock import FileLock
 from handrail.record.log import RunLog
-from handrail.world.host import RENEW_EVERY, Host
+from handrail.world.hosting import RENEW_EVERY, Host
 from handrail.world.protocol import Stopped, StopVerdict
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from handrail.execute.card import step_words
 from handrail.execute.course import Course, Halt, step_seconds, stop_sentence
 from handrail.execute.drive import NOT_STARTED, StepResult, drive
 from handrail.execute.person import Kind
-from handrail.world.host import Order
+from handrail.world.hosting import Order
 from handrail.world.protocol import Failure, Status, goal_id
 
 

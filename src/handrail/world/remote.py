@@ -19,7 +19,7 @@ from handrail.domain.state import Observation
 from handrail.domain.types import Objects
 from handrail.errors import WorldError
 from handrail.world import wire
-from handrail.world.host import LEASE, HostStatus, Order
+from handrail.world.hosting import LEASE, HostStatus, Order
 from handrail.world.protocol import Capabilities, Progress, Stopped, StopVerdict
 from handrail.world.wire import Line
 

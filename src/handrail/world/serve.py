@@ -21,7 +21,8 @@ from typing import Any
 from handrail.domain.types import Objects
 from handrail.errors import ConfigError, HandrailError
 from handrail.world import wire
-from handrail.world.host import LEASE, LocalHost
+from handrail.world.host import LocalHost
+from handrail.world.hosting import LEASE
 from handrail.world.protocol import World
 
 

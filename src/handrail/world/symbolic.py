@@ -161,6 +161,11 @@ class SymbolicWorld:
             op = grounder(self.objects).operator(step)
         except DomainError as e:
             return None, Progress(Status.FAILED, Failure.REFUSED, e.message, now)
+        for p, a in zip(self.objects.domain.skills[step.skill].params, step.args, strict=True):
+            if a not in self.objects.members(*p.types):
+                return None, Progress(
+                    Status.FAILED, Failure.REFUSED, f"{step}: '{a}' is no {' or '.join(p.types)} here", now
+                )
         if not op.applicable(self.truth):
             missing = [str(n) for _, node in op.needs for n in failing(node, self.truth)]
             missing += [g.text for g in op.guards if not g.node.holds(self.truth)]

@@ -22,7 +22,7 @@ from handrail.domain.state import Observation, State
 from handrail.domain.types import Obj, Objects
 from handrail.domain.values import UNKNOWN, Atom, Value
 from handrail.errors import HandrailError, UnprovenError, WorldError
-from handrail.world.host import HostStatus, Order
+from handrail.world.hosting import HostStatus, Order
 from handrail.world.protocol import Capabilities, Progress, Status, Stopped, StopVerdict
 
 LIMIT = 64 * 1024 * 1024
@@ -248,8 +248,8 @@ class Line:
 
     def close(self) -> None:
         """End the connection. May be called twice, and from another thread than the one that asks."""
-        for end in (lambda: self._socket.shutdown(socket.SHUT_RDWR), self._socket.close):
+        for end in (lambda: self._socket.shutdown(socket.SHUT_RDWR), self._file.close, self._socket.close):
             try:
                 end()
             except OSError:
-                continue
+                continue  # it was closed already
