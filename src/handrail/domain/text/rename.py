@@ -69,7 +69,7 @@ class _Renamer:
             n.types[t.name]: replace(
                 t,
                 name=n.types[t.name],
-                parent=n.types[t.parent] if t.parent else None,
+                parent=n.types[t.parent] if t.parent and t.parent != OBJECT else None,
                 attributes=tuple(
                     replace(
                         a, name=n.calls[a.name], owner=n.types[t.name], symbols=tuple(n.objects[s] for s in a.symbols)
@@ -78,6 +78,7 @@ class _Renamer:
                 ),
             )
             for t in d.types.values()
+            if t.name != OBJECT
         }
         fluents = {}
         for fl in d.fluents.values():
