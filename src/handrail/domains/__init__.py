@@ -21,4 +21,20 @@ def path(name: str) -> Path:
     return Path(__file__).parent / f"{name}.yaml"
 
 
-__all__ = ["NAMES", "path"]
+def find(name_or_path: str) -> Path:
+    """The file that a person means by a shipped domain's name or a path.
+
+    Raises:
+        ConfigError: it is neither; the message says what would be valid.
+    """
+    given = Path(name_or_path)
+    if given.suffix or "/" in name_or_path or given.exists():
+        if not given.is_file():
+            raise ConfigError(
+                f"there is no domain file '{name_or_path}'; a shipped domain is one of {', '.join(NAMES)}"
+            )
+        return given
+    return path(name_or_path)
+
+
+__all__ = ["NAMES", "find", "path"]
