@@ -20,7 +20,8 @@ MOST_NAMED = 3
 
 _BEAM = 24
 _LEEWAY = 0.02
-_PLACES = ("place", "location", "target", "destination")
+_TRAITS = ("material", "colour", "color", "size")
+_PLACES = ("place", "location", "target", "destination", "to", "where")
 
 Values = tuple[tuple[str, str], ...]
 
@@ -233,11 +234,13 @@ def _words(
             return [f"the {v}" for v in values], "Do you mean {}?"
         if name in _PLACES:
             return [_the(v) for v in values], "Where to: {}?"
-        if name == "action":
-            return values, "Should I {}?"
+        if name in ("action", "skill"):
+            return [v.replace("_", " ") for v in values], "Should I {}?"
         if len(kinds) == 1 and None not in kinds:
             return [f"the {v}" for v in values], "Do you mean {} " + str(next(iter(kinds))) + "?"
-        return values, f"Which {name}: {{}}?"
+        if name in _TRAITS:
+            return [f"the {v}" for v in values], "Do you mean {} one?"
+        return [_the(v) for v in values], "Do you mean {}?"
     return [_name(options, m, cells[m]) for m in masks], "Should I {}?"
 
 
@@ -249,7 +252,7 @@ def _name(options: Sequence[Option], mask: int, ways: Sequence[Values]) -> str:
     if mask.bit_count() == 1:
         return _plain(options[mask.bit_length() - 1].text)
     values = min(ways, key=len)
-    return "do something with " + " and ".join(f"the {name} {value}" for name, value in values)
+    return "do something with the " + " and the ".join(f"{value} one" if name in _TRAITS else value for name, value in values)
 
 
 def _common_tail(values: Sequence[str]) -> str:
