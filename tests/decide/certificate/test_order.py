@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.decide.certificate import Limits, starts_from_simulator
-from handrail.decide.certificate.order import doubt, front
+from handrail.decide.certificate.order import doubt, front, spread
 from handrail.errors import ConfigError
 
 LIMITS = Limits(0.08, 0.2)
@@ -46,3 +46,10 @@ def test_tilting_doubts_silent_failure_more():
 def test_no_start_is_refused():
     with pytest.raises(ConfigError):
         starts_from_simulator([0.1], [0.1], [0.1], LIMITS, 400, 0)
+
+
+@given(st.integers(1, 50), st.integers(1, 8))
+def test_without_a_simulator_one_order_is_entered_at_several_places(n, starts):
+    found = spread(list(range(n)), starts)
+    assert found[0] == tuple(range(n))
+    assert 1 <= len(found) <= starts and all(order[-1] == n - 1 for order in found)

@@ -6,6 +6,8 @@ least help last. Several starts keep one wrong first setting from ending the who
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -79,3 +81,9 @@ def starts_from_simulator(
     path = orders[0]
     entries = [path[p:] for p in sorted({round((i + 1) * len(path) / starts) for i in range(starts - fronts)})]
     return tuple(dict.fromkeys([*orders, *(e for e in entries if e)]))
+
+
+def spread(path: Sequence[int], starts: int) -> tuple[tuple[int, ...], ...]:
+    """One order entered at `starts` evenly spaced places; each runs on to its end. For use without a simulator."""
+    places = sorted({round(i * len(path) / starts) for i in range(starts)} - {len(path)})
+    return tuple(tuple(path[p:]) for p in places)

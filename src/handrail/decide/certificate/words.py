@@ -32,7 +32,10 @@ def _never(pattern: str, why: str) -> NeverClaim:
 
 
 NEVER: tuple[NeverClaim, ...] = (
-    _never(r"\b(never|can(no|')t) (fails?|(be|is|go|goes) wrong|makes? (a )?mistakes?)\b", "an average is no promise of never"),
+    _never(
+        r"\b(never|can(no|')t) (fails?|(be|is|go|goes) wrong|makes? (a )?mistakes?)\b",
+        "an average is no promise of never",
+    ),
     _never(r"\b(proved|proven|guaranteed|certified) (to be )?safe\b|\bsafety guarantee\b", "nothing here shows safety"),
     _never(r"\b100 ?%|\balways (succeeds|works|right)\b", "no finite number of episodes shows certainty"),
     _never(
