@@ -326,7 +326,7 @@ class Mission:
         host = self._host
         control = self.store.path.parent / "control" if self.store is not None else None
         if control is not None:
-            control.mkdir(parents=True, exist_ok=True)
+            control.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Runner(host, log, self.person, control=control)
 
 
