@@ -171,6 +171,18 @@ def test_runs_are_found_by_a_unique_beginning(store):
         store.update_run("aa11", created=0)
 
 
+def test_a_run_whose_process_is_gone_is_broken(store):
+    run = store.new_run()
+    with store.open() as db:
+        db.execute("UPDATE runs SET created = created - 100")
+    with RunLog(store, run):
+        assert store.find(run).status == "running"
+    assert store.find(run).status == "broken"
+    store.update_run(run, status="ended", ended="DONE")
+    found = store.find(run)
+    assert (found.status, found.ended) == ("ended", "DONE") and found.closed is not None
+
+
 def test_the_default_place(monkeypatch, tmp_path):
     monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path))
     assert default_path() == tmp_path / "runs.sqlite"

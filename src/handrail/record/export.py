@@ -21,7 +21,7 @@ def to_jsonl(info: RunInfo, events: Iterable[Event], path: Path) -> int:
     """
     n = 0
     head = {"handrail": "run", "id": info.id, "created": info.created, "request": info.request, "world": info.world}
-    head |= {"domain": info.domain, "status": info.status, "ended": info.ended}
+    head |= {"domain": info.domain, "status": info.status, "ended": info.ended, "closed": info.closed}
     try:
         with path.open("w", encoding="utf-8") as out:
             out.write(json.dumps(head, ensure_ascii=False, sort_keys=True) + "\n")
@@ -98,13 +98,13 @@ def to_mcap(info: RunInfo, events: Iterable[Event], path: Path) -> int:
             schema = writer.register_schema("handrail.Event", "jsonschema", json.dumps(_SCHEMA).encode())
             writer.add_metadata("handrail.run", {"id": info.id, "request": info.request, "world": info.world})
             channels: dict[str, int] = {}
-            for e in events:
-                if e.kind not in channels:
-                    topic = "/handrail/" + e.kind.replace(".", "/")
-                    channels[e.kind] = writer.register_channel(topic, "json", schema)
-                stamp = int(e.time * 1e9)
-                data = json.dumps(e.to_json(), ensure_ascii=False).encode()
-                writer.add_message(channels[e.kind], stamp, data, stamp, e.seq)
+            for event in events:
+                if event.kind not in channels:
+                    topic = "/handrail/" + event.kind.replace(".", "/")
+                    channels[event.kind] = writer.register_channel(topic, "json", schema)
+                stamp = int(event.time * 1e9)
+                data = json.dumps(event.to_json(), ensure_ascii=False).encode()
+                writer.add_message(channels[event.kind], stamp, data, stamp, event.seq)
                 n += 1
             writer.finish()
     except OSError as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 
@@ -15,16 +16,20 @@ class FileLock:
         self._fd: int | None = None
 
     def take(self) -> bool:
-        """Try to take it, without waiting; whether it is ours now."""
+        """Try to take it; whether it is ours now. Waits at most 50 ms, because `is_held` holds a lock for a moment to ask."""
         if self._fd is not None:
             return True
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(fd)
-            return False
+        for left in range(5, -1, -1):
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if not left:
+                    os.close(fd)
+                    return False
+                time.sleep(0.01)
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(os.getpid()).encode(), 0)
         self._fd = fd
@@ -49,8 +54,11 @@ def is_held(path: Path) -> bool:
     """Whether some process holds the lock."""
     if not path.exists():
         return False
-    lock = FileLock(path)
-    if lock.take():
-        lock.release()
-        return False
-    return True
+    fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False

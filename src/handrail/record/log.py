@@ -33,7 +33,7 @@ class RunLog:
     def __init__(self, store: RunStore, run: str) -> None:
         self.run = run
         self.store = store
-        self._lock = FileLock(store.path.parent / "locks" / f"run-{run}.lock")
+        self._lock = FileLock(store.lock_path(run))
         if not self._lock.take():
             raise StoreError(f"run {run} is being written by another process{self._lock.holder()}")
         with store.open() as db:

@@ -47,7 +47,7 @@ def prune(store: RunStore, older_than: float | None = None, keep: int | None = N
     with store.open() as db:
         rows = db.execute("SELECT id, created FROM runs ORDER BY created DESC, id").fetchall()
         old = [run for i, (run, created) in enumerate(rows) if i >= (keep or 0) and created < limit][::-1]
-        busy = tuple(r for r in old if is_held(store.path.parent / "locks" / f"run-{r}.lock"))
+        busy = tuple(r for r in old if is_held(store.lock_path(r)))
         going = tuple(r for r in old if r not in busy)
         marks = ",".join("?" * len(going))
         (events,) = db.execute(f"SELECT count(*) FROM events WHERE run IN ({marks})", going).fetchone()  # noqa: S608 - marks only
@@ -61,5 +61,5 @@ def prune(store: RunStore, older_than: float | None = None, keep: int | None = N
             db.execute("COMMIT")
             db.execute("VACUUM")
     for run in going if not dry else ():
-        (store.path.parent / "locks" / f"run-{run}.lock").unlink(missing_ok=True)
+        store.lock_path(run).unlink(missing_ok=True)
     return Pruned(going, events, busy)

@@ -12,12 +12,13 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from handrail.errors import StoreError, did_you_mean
 from handrail.record.event import EVENT_VERSION, Event
+from handrail.record.lock import is_held
 from handrail.record.schema import migrate, upgrade_body
 
 
@@ -30,8 +31,9 @@ class RunInfo:
         created: seconds since the epoch.
         request: what was asked, in the person's words.
         world: name of the world it drives.
-        status: "running", "done", "failed", "stopped", "escalated", or "broken" (the process ended without a word).
-        ended: seconds since the epoch; None while it runs or where nobody noted it.
+        status: "running", "ended", or "broken" (its process is gone and it never ended: `handrail resume`).
+        ended: the reason code of its end; "" before.
+        closed: seconds since the epoch of its end; None before.
         domain: name of the domain.
         pid: process of the runner.
         control: path of its control channel; "" for none.
@@ -44,7 +46,8 @@ class RunInfo:
     request: str
     world: str
     status: str
-    ended: float | None
+    ended: str
+    closed: float | None
     domain: str
     pid: int
     control: str
@@ -52,11 +55,9 @@ class RunInfo:
     events: int = 0
 
 
-_COLUMNS = "id, created, request, world, status, ended, domain, pid, control, host"
-
-
-def _info(row: tuple[Any, ...]) -> RunInfo:
-    return RunInfo(*row)
+_COLUMNS = "id, created, request, world, status, ended, closed, domain, pid, control, host"
+_YOUNG = 2.0
+"""Seconds in which a run that was entered may take to open its log."""
 
 
 def default_path() -> Path:
@@ -128,7 +129,7 @@ class RunStore:
         return made
 
     def update_run(self, run: str, **fields: Any) -> None:
-        """Change what `handrail runs` shows of a run: status, ended, pid, control, host.
+        """Change what `handrail runs` shows of a run: status, ended (which also notes the time), pid, control, host, request.
 
         Raises:
             StoreError: another field.
@@ -137,9 +138,20 @@ class RunStore:
         wrong = set(fields) - allowed
         if wrong:
             raise StoreError(f"a run has no changeable field {sorted(wrong)[0]!r}; valid: {', '.join(sorted(allowed))}")
+        if "ended" in fields:
+            fields["closed"] = time.time()
         with self.open() as db:
             sets = ", ".join(f"{k} = ?" for k in fields)
             db.execute(f"UPDATE runs SET {sets} WHERE id = ?", (*fields.values(), run))  # noqa: S608 - names from the set above
+
+    def lock_path(self, run: str) -> Path:
+        """The lock that a run's writer holds."""
+        return self.path.parent / "locks" / f"run-{run}.lock"
+
+    def _info(self, row: tuple[Any, ...]) -> RunInfo:
+        made = RunInfo(*row)
+        gone = made.status == "running" and time.time() - made.created > _YOUNG and not is_held(self.lock_path(made.id))
+        return replace(made, status="broken") if gone else made
 
     def find(self, prefix: str) -> RunInfo:
         """The run whose id begins so; "last" is the newest.
@@ -164,7 +176,7 @@ class RunStore:
                 raise StoreError(f"'{prefix}' is the beginning of several runs: {', '.join(r[0] for r in rows)}")
             row = next((r for r in rows if r[0] == prefix), rows[0])
             count = db.execute("SELECT count(*) FROM events WHERE run = ?", (row[0],)).fetchone()[0]
-        return _info((*row, count))
+        return self._info((*row, count))
 
     def runs(self, limit: int = 50, world: str | None = None, status: str | None = None) -> list[RunInfo]:
         """The newest runs first."""
@@ -177,7 +189,7 @@ class RunStore:
                 + " ORDER BY created DESC, id LIMIT ?",
                 (*given, limit),
             ).fetchall()
-        return [_info(r) for r in rows]
+        return [self._info(r) for r in rows]
 
     def events(self, run: str, since: int = 0) -> list[Event]:
         """A run's events in order, from a sequence number on.
