@@ -48,9 +48,12 @@ def test_most_likely_first_and_not_listed_is_no_alternative():
     assert {k for c in decision.question.cells for k in c.keys} == {"in(plastic)", "in(metal)"}
 
 
-def test_nothing_left_asks_openly():
-    decision = decide(OPTIONS, scored(0.25, 0.25, 0.25, 0.25), calibration(0.1))
-    assert isinstance(decision, Ask) and decision.reason is Reason.EMPTY and not decision.question.cells
+def test_nothing_left_asks_about_what_is_likeliest():
+    decision = decide(OPTIONS, scored(0.45, 0.4, 0.1, 0.05), calibration(0.1))
+    assert isinstance(decision, Ask) and decision.reason is Reason.EMPTY and not decision.options
+    assert decision.question.sentence == "Do you mean the metal or the plastic bowl?"
+    openly = decide(OPTIONS, scored(0.2, 0.2, 0.2, 0.4), calibration(0.1))
+    assert openly.reason is Reason.EMPTY and not openly.question.cells
 
 
 def test_not_listed_alone_asks_openly():

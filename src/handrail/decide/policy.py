@@ -23,6 +23,8 @@ from handrail.decide.question import Question, best_question, open_question
 from handrail.domain.option import Fingerprint, Option, Score, check_options
 from handrail.errors import ConfigError
 
+_MOST = 0.75
+
 
 class Reason(StrEnum):
     """Why a decision is what it is."""
@@ -53,6 +55,8 @@ class Decision:
         options: the prediction set, most likely first; the not-listed option included where it is in the set.
         probabilities: the options' probabilities, in that order; NaN where unscored.
         calibration: digest of the calibration it rests on.
+        likely: where the set is empty, the listed options that make up most of the probability: not enough to be
+            promised anything, but what to ask about.
     """
 
     reason: Reason
@@ -60,6 +64,7 @@ class Decision:
     options: tuple[Option, ...]
     probabilities: tuple[float, ...] = field(default=(), repr=False)
     calibration: str = field(default="", repr=False)
+    likely: tuple[tuple[Option, float], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,13 @@ class Ask(Decision):
     @cached_property
     def question(self) -> Question:
         """What to ask; made when it is looked at."""
-        listed = [o for o in self.options if not o.is_not_listed]
         if self.reason is Reason.IMPOSSIBLE:
             return open_question(f"{self.sentence} What should I do instead?")
+        pairs = self.likely or tuple(zip(self.options, self.probabilities, strict=True))
+        listed = [(o, w) for o, w in pairs if not o.is_not_listed]
         if not listed:
             return open_question("I am not sure what you mean. What would you like me to do?")
-        weights = [p for o, p in zip(self.options, self.probabilities, strict=True) if not o.is_not_listed]
-        safe = [(o, w) for o, w in zip(listed, weights, strict=True) if not o.unsafe and not o.impossible]
+        safe = [(o, w) for o, w in listed if not o.unsafe and not o.impossible]
         if not safe:
             return open_question("None of what I could do here is safe and possible. What would you like me to do?")
         return best_question([o for o, _ in safe], [w for _, w in safe])
@@ -166,7 +171,8 @@ def read_set(
     if unscored:
         return Ask(Reason.UNSCORED, "I could not weigh what you might mean, so I ask.", chosen, shares, calibration)
     if not chosen:
-        return Ask(Reason.EMPTY, "Nothing that I could do seems to be what you mean.", chosen, shares, calibration)
+        likely = _likely(options, probabilities)
+        return Ask(Reason.EMPTY, "No reading is likely enough.", chosen, shares, calibration, likely)
     if len(chosen) == 1:
         only = chosen[0]
         if only.is_not_listed:
@@ -180,6 +186,21 @@ def read_set(
     if all(o.unsafe for o in chosen):
         return Refuse(Reason.UNSAFE, _why(chosen[0]), chosen, shares, calibration)
     return Ask(Reason.SEVERAL, f"{len(chosen)} readings are left.", chosen, shares, calibration)
+
+
+def _likely(options: Sequence[Option], probabilities: Sequence[float]) -> tuple[tuple[Option, float], ...]:
+    """The likeliest options until they make up `_MOST` of the probability; none where "something else" leads."""
+    out: list[tuple[Option, float]] = []
+    total = 0.0
+    for index in sorted(range(len(options)), key=lambda i: (-probabilities[i], i)):
+        if options[index].is_not_listed and not out:
+            return ()
+        if not options[index].is_not_listed:
+            out.append((options[index], probabilities[index]))
+        total += probabilities[index]
+        if total >= _MOST:
+            break
+    return tuple(out)
 
 
 def _why(option: Option) -> str:

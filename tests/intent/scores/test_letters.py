@@ -41,7 +41,17 @@ def test_what_a_whole_vocabulary_does_not_hold_is_impossible():
 
 @pytest.mark.parametrize(
     ("token", "label"),
-    [("A", "A"), (" b", "B"), ("\u2581C", "C"), ("(D", "D"), ("E)", "E"), (" a.", "A"), ("Be", None), ("", None), ("1", None)],
+    [
+        ("A", "A"),
+        (" b", "B"),
+        ("\u2581C", "C"),
+        ("(D", "D"),
+        ("E)", "E"),
+        (" a.", "A"),
+        ("Be", None),
+        ("", None),
+        ("1", None),
+    ],
 )
 def test_tokens(token, label):
     assert label_of_token(token) == label
@@ -58,7 +68,8 @@ def test_scores_follow_the_model():
     model = Canned(scores={"A": math.log(0.1), "B": math.log(0.6), "C": math.log(0.2), "D": math.log(0.05)})
     scores = Letters(model).score(HERE, OPTIONS)
     assert confidences(scores) == pytest.approx([0.1 / 0.95, 0.6 / 0.95, 0.2 / 0.95, 0.05 / 0.95])
-    assert dict(scores[0].provenance.parts).keys() == {"score", "model", "prompt"}
+    parts = {"score", "model", "prompt", "weights", "quantisation", "backend", "threads", "batching"}
+    assert dict(scores[0].provenance.parts).keys() == parts
     other = Letters(Canned(scores={}, name="another"))
     assert other.provenance.changes(scores[0].provenance)[0].startswith("model was")
     with pytest.raises(ConfigError):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from handrail.domain.option import Option, Score
+from handrail.domain.option import Fingerprint, Option, Score
 from handrail.errors import ConfigError, ParseError, Where
 from handrail.intent.scores.scorer import Context, Scorer, digest, provenance
 
@@ -121,6 +121,18 @@ class Fusion:
             raise ConfigError(f"{len(scorers)} scorers for the weights of {', '.join(weights.names)}")
         self.scorers, self.weights = tuple(scorers), weights
 
+    @property
+    def provenance(self) -> Fingerprint:
+        """What the fused scores depend on: the weights, and all that the single scores do."""
+        parts: dict[str, object] = {"weights of the fusion": digest(repr(self.weights))}
+        for scorer, name in zip(self.scorers, self.weights.names, strict=True):
+            for part, value in scorer.provenance.parts:
+                if part == "score":
+                    continue
+                clash = part in parts and parts[part] != value
+                parts[f"{name} {part}" if clash else part] = value
+        return provenance(self.kind, **parts)
+
     def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
         """See `Scorer`.
 
@@ -128,19 +140,15 @@ class Fusion:
             ConfigError: a scorer is not the one that its weight was fitted for.
         """
         columns: list[list[float]] = []
-        parts: dict[str, object] = {"weights": digest(repr(self.weights))}
         bounds = [False] * len(options)
         for scorer, name in zip(self.scorers, self.weights.names, strict=True):
             scores = scorer.score(context, options)
             if scores[0].kind != name or scores[0].scale != "log":
-                raise ConfigError(f"the weight '{name}' is for another scorer than '{scores[0].kind}' ({scores[0].scale})")
+                raise ConfigError(
+                    f"the weight '{name}' is for another scorer than '{scores[0].kind}' ({scores[0].scale})"
+                )
             columns.append([s.value for s in scores])
             bounds = [b or s.upper_bound for b, s in zip(bounds, scores, strict=True)]
-            for part, value in scores[0].provenance.parts:
-                if part != "score" and part in parts and parts[part] != value:
-                    parts[f"{name} {part}"] = value
-                elif part != "score":
-                    parts[part] = value
-        made = provenance(self.kind, **parts)
+        made = self.provenance
         values = self.weights.utility(np.array(columns).T)
         return [Score(float(v), self.kind, "log", b, made) for v, b in zip(values, bounds, strict=True)]

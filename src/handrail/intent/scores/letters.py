@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from handrail.domain.option import Fingerprint, Option, Score
 from handrail.errors import ConfigError
 from handrail.intent.scores.prompts import LETTERED_DIGEST, lettered
-from handrail.intent.scores.scorer import Context, provenance
+from handrail.intent.scores.scorer import Context, model_parts, provenance
 from handrail.language.model import Model
 from handrail.language.records import LetterScores
 
@@ -62,7 +62,7 @@ class Letters:
     def __init__(self, model: Model, examples: Sequence[str] = ()) -> None:
         self.model, self.examples = model, tuple(examples)
         extra = {"examples": len(self.examples)} if self.examples else {}
-        self.provenance = provenance(self.kind, model=model.fingerprint.digest, prompt=LETTERED_DIGEST, **extra)
+        self.provenance = provenance(self.kind, **model_parts(model), prompt=LETTERED_DIGEST, **extra)
 
     def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
         """See `Scorer`; 26 options at most.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from handrail.domain.option import Fingerprint, Option, Score
+
+if TYPE_CHECKING:
+    from handrail.language.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class Context:
 class Scorer(Protocol):
     """Whatever scores options."""
 
+    @property
+    def provenance(self) -> Fingerprint:
+        """What its numbers depend on, known before it scores anything."""
+
     def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
         """One score per option, in the same order, of one scale and provenance.
 
@@ -45,6 +52,19 @@ class Scorer(Protocol):
 def digest(*texts: str) -> str:
     """Twelve hexadecimal digits that name some texts."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
+
+
+def model_parts(model: Model) -> dict[str, object]:
+    """What identifies a model in a score's provenance, part by part, so that a mismatch can be named."""
+    made = model.fingerprint
+    return {
+        "model": made.model,
+        "weights": made.weights[:16],
+        "quantisation": made.quantisation,
+        "backend": made.backend,
+        "threads": made.threads,
+        "batching": made.batching,
+    }
 
 
 def provenance(kind: str, **parts: object) -> Fingerprint:

@@ -14,11 +14,13 @@ from handrail.errors import ConfigError
 from handrail.intent.scores.answers import stated_letters, stated_percentages
 from handrail.intent.scores.letters import LABELS
 from handrail.intent.scores.prompts import LETTERED_DIGEST, lettered
-from handrail.intent.scores.scorer import Context, digest, provenance
+from handrail.intent.scores.scorer import Context, digest, model_parts, provenance
 from handrail.language.model import Model
 from handrail.language.records import Message
 
-_ASK_SURE = "Answer with one line for each option: its letter, a colon and your probability in percent that it is right."
+_ASK_SURE = (
+    "Answer with one line for each option: its letter, a colon and your probability in percent that it is right."
+)
 
 
 class Sampling:
@@ -41,7 +43,7 @@ class Sampling:
         self.model, self.samples, self.temperature, self.seed = model, samples, temperature, seed
         self.provenance = provenance(
             self.kind,
-            model=model.fingerprint.digest,
+            **model_parts(model),
             prompt=LETTERED_DIGEST,
             samples=samples,
             sampling=f"temperature {temperature:g}, seed {seed}",
@@ -71,9 +73,7 @@ class Verbalised:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.provenance = provenance(
-            self.kind, model=model.fingerprint.digest, prompt=LETTERED_DIGEST + digest(_ASK_SURE)
-        )
+        self.provenance = provenance(self.kind, **model_parts(model), prompt=LETTERED_DIGEST + digest(_ASK_SURE))
 
     def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
         """See `Scorer`; an option that isn't stated is NaN, so that the decision asks."""

@@ -116,8 +116,8 @@ class Words:
             raise ConfigError(f"no reading of words '{kind}'; valid: overlap, verb, facts, other")
         self.kind = kind
         self.facts = {k: tuple(v) for k, v in (facts or {}).items()}
-        text = repr(sorted(self.facts.items())) + repr((FAMILIES, _NEAR, WISHES))
-        self.provenance = provenance(kind, words=digest(text))
+        # the facts belong to the scene, as the state does; what reads them is this module
+        self.provenance = provenance(kind, words=digest(repr((FAMILIES, _NEAR, WISHES))))
 
     def number(self, context: Context, option: Option) -> float:
         """The reading of one option, in [0, 1]; the not-listed option gets 0 by all but "other"."""
