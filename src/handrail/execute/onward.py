@@ -21,7 +21,7 @@ from handrail.execute.card import make_card
 from handrail.execute.course import Course, Halt
 from handrail.execute.packed import pack_proposed, recorded_pipeline, unpack_proposed
 from handrail.execute.person import Kind, Reply
-from handrail.execute.replan import Proposed, Situation
+from handrail.execute.replan import Proposed, Situation, hard
 from handrail.execute.step import Judged
 
 
@@ -104,6 +104,8 @@ def next_plan(course: Course, why: str) -> VerifiedPlan:
             escalate(course, Ended.NO_PLAN, f"No plan reaches the goal from here: {proposed.sentence}. Before: {why}")
             rejected = []
             continue
+        if proposed.forgive:
+            course.exclusions = hard(course.exclusions)
         goal = proposed.goal or course.task.goal
         task = Task(course.belief.objects, goal, course.exclusions)
         found = _verify(course, proposed.plan, task)

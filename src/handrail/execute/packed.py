@@ -130,6 +130,7 @@ def pack_proposed(p: Proposed) -> dict[str, Any]:
         "goal": pack_goal(p.goal) if p.goal is not None else None,
         "unread": list(p.unread),
         "hopeless": p.hopeless,
+        "forgive": p.forgive,
     }
 
 
@@ -141,6 +142,7 @@ def unpack_proposed(b: Mapping[str, Any], objects: Objects) -> Proposed:
         unpack_goal(b["goal"], objects) if b["goal"] is not None else None,
         tuple(b["unread"]),
         b["hopeless"],
+        b["forgive"],
     )
 
 

@@ -7,7 +7,7 @@ asked for another goal, and that always needs a person's approval.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from handrail.domain.exclusions import Exclusions
@@ -17,6 +17,14 @@ from handrail.domain.state import State
 from handrail.domain.task import Task
 from handrail.domain.values import Atom, Value
 from handrail.domain.verdict import Verdict
+
+SOFT = frozenset({"SLIPPED", "NO_EFFECT", "TIME_OUT", "NO_ANSWER", "OTHER"})
+"""Failures that may go otherwise the next time, with nothing changed. Exclusions for them are the first to be given up."""
+
+
+def hard(exclusions: Exclusions) -> Exclusions:
+    """The exclusions whose evidence is more than bad luck."""
+    return Exclusions([e for e in exclusions if e.code not in SOFT])
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ class Proposed:
         goal: another goal than the situation's; None for the same.
         unread: reason codes of answers that were no plan at all (each counts as a rejection).
         hopeless: whether asking again is pointless: it was proved, or the answer would be the same.
+        forgive: whether the plan uses steps that are excluded only for failures of the `SOFT` kind.
     """
 
     plan: Plan | None
@@ -66,6 +75,7 @@ class Proposed:
     goal: Goal | None = None
     unread: tuple[str, ...] = ()
     hopeless: bool = False
+    forgive: bool = False
 
 
 class Replanner(Protocol):
@@ -77,6 +87,9 @@ class Replanner(Protocol):
 
 class PlannerFirst:
     """The planner, then (where there is no plan for the goal) whoever may change the goal.
+
+    Excluded steps are left out first. Where nothing else reaches the goal, those that were excluded for bad luck alone (a slip, say)
+    are allowed again, for as long as the budget of replans lasts.
 
     Args:
         solve: `solve(task, state, carried=..., exclusions=..., budget=...)`; gives something with `plan` (None for none),
@@ -94,18 +107,25 @@ class PlannerFirst:
 
     def replan(self, situation: Situation) -> Proposed:
         """See `Replanner.replan`."""
-        found = self._try(situation, situation.task)
-        if found.plan is not None or self._regoal is None:
+        found = self._try(situation, situation.task, situation.exclusions)
+        if found.plan is not None:
+            return found
+        kept = hard(situation.exclusions)
+        if len(kept) < len(situation.exclusions):
+            lucky = self._try(situation, Task(situation.task.objects, situation.goal, kept), kept)
+            if lucky.plan is not None:
+                return replace(lucky, forgive=True, sentence="nothing else reaches the goal, so it is tried again")
+        if self._regoal is None:
             return found
         goal = self._regoal(situation)
         if goal is None or goal.goal_id == situation.goal.goal_id:
             return found
-        other = self._try(situation, Task(situation.task.objects, goal, situation.exclusions))
-        return Proposed(other.plan, other.sentence, goal, hopeless=other.hopeless)
+        other = self._try(situation, Task(situation.task.objects, goal, situation.exclusions), situation.exclusions)
+        return replace(other, goal=goal)
 
-    def _try(self, situation: Situation, task: Task) -> Proposed:
+    def _try(self, situation: Situation, task: Task, exclusions: Exclusions) -> Proposed:
         extra = {} if self._budget is None else {"budget": self._budget}
-        found = self._solve(task, situation.state, carried=situation.carried, exclusions=situation.exclusions, **extra)
+        found = self._solve(task, situation.state, carried=situation.carried, exclusions=exclusions, **extra)
         plan: Plan | None = found.plan
         if plan is None:
             return Proposed(None, str(found.why) or "no plan was found", hopeless=True)
