@@ -26,6 +26,8 @@ HARD = 40.0
 """Normal force at which an unplanned touch counts as a collision [N]."""
 MOVED = 0.06
 """How far a bystander may shift before the skill counts as having knocked it [m]."""
+SWEEP_MARGINS = (0.05, 0.02)
+"""Room to everything else while driving, the wide one first [m]."""
 CLEARANCE_EVERY = 10
 CLOSED = -0.012
 """Commanded finger position that squeezes [m]."""
@@ -221,26 +223,29 @@ class Act:
         early = [np.array([*path[0], goal[2]])] + [np.array([*p, goal[2]]) for p in path[1:]]
         view = View(self.sim, self.holding)
         arm = self.sim.arm
-        known = set(view.hits(self.sim.base, arm))
         worst: list[str] = []
-        for poses in (steady, early, late, ahead, behind):
-            poses = [*poses, np.array(goal, float)]
-            hits = self._sweep(view, arm, poses, known)
-            if not hits:
-                return poses
-            worst += hits
+        for margin in SWEEP_MARGINS:
+            known = set(view.near(self.sim.base, arm, margin)) | set(view.near(goal, arm, margin))
+            known -= set(view.hits(goal, arm))
+            for poses in (steady, early, late, ahead, behind):
+                poses = [*poses, np.array(goal, float)]
+                hits = self._sweep(view, arm, poses, known, margin)
+                if not hits:
+                    return poses
+                worst += hits
         names = ranked(self.scene.owner[self.scene.geom[h]] for h in worst)
         what = f"the {spoken(self.holding.name)}" if self.holding else "the arm"
         raise SkillFailure(Code.NO_PATH, f"On the way {what} would hit {the(names[0])}.", names)
 
-    def _sweep(self, view: View, arm: Floats, poses: list[Floats], known: set[str]) -> list[str]:
+    def _sweep(self, view: View, arm: Floats, poses: list[Floats], known: set[str], margin: float) -> list[str]:
+        """What the robot comes closer to than `margin` on its way, `known` neighbours of start and goal aside."""
         at = np.array(self.sim.base)
         for pose in poses:
             delta = pose - at
             delta[2] = math.remainder(float(delta[2]), math.tau)
-            n = max(1, int(max(np.linalg.norm(delta[:2]) / 0.05, abs(delta[2]) / 0.15)))
+            n = max(1, int(max(np.linalg.norm(delta[:2]) / 0.05, abs(delta[2]) / 0.1)))
             for k in range(1, n + 1):
-                hits = [h for h in view.hits(at + delta * k / n, arm) if h not in known]
+                hits = [h for h in view.near(at + delta * k / n, arm, margin) if h not in known]
                 if hits:
                     return hits
             at = at + delta

@@ -11,6 +11,8 @@ from handrail.world.mujoco.view import View
 
 Floats = NDArray[np.float64]
 
+MARGIN = 0.012
+"""Room to everything else on the way [m]: joints trail their commands a little, and not all alike."""
 RESOLUTION = 0.09
 """Largest joint step between two collision checks [rad]; the lift's is half of it [m]."""
 TREE_BUDGET = 120
@@ -28,10 +30,13 @@ class ArmPath:
         self.scene = view.scene
         self.scale = np.array(([2.0] if self.scene.profile.lift > 0 else []) + [1.0] * 7)
         self.blockers: list[str] = []
+        self.known: frozenset[str] = frozenset()
 
     def free(self, q: Floats) -> bool:
-        """Whether a posture touches nothing."""
-        hits = self.view.hits(self.base, q, aperture=self.aperture, touch=self.touch)
+        """Whether a posture keeps `MARGIN` to everything but the neighbours of start and goal, and touches nothing."""
+        hits = self.view.near(self.base, q, MARGIN, aperture=self.aperture, touch=self.touch)
+        if hits and self.known and all(h in self.known for h in hits):
+            hits = self.view.hits(self.base, q, aperture=self.aperture, touch=self.touch)
         if hits and len(self.blockers) < 20:
             self.blockers.append(hits[0])
         if not hits and self.upright > -1 and self.view.lean() < self.upright:
@@ -47,6 +52,9 @@ class ArmPath:
 
     def find(self, a: Floats, b: Floats, via: tuple[Floats, ...] = (), budget: int = TREE_BUDGET) -> list[Floats] | None:
         """Joint positions from a to b, or None within the budget."""
+        self.known = frozenset(
+            h for q in (a, b) for h in self.view.near(self.base, q, MARGIN, aperture=self.aperture, touch=self.touch)
+        )
         if not self.free(b):
             return None
         if self.straight(a, b):

@@ -24,6 +24,8 @@ COMFORT = 0.48
 """Distance from which driving past costs nothing extra: arm and load stick out this far [m]."""
 BUMP = 0.2
 """Half the size of the square that stands for something unseen that stopped the base [m]."""
+PASS = RADIUS + 0.035
+"""Least distance while driving: overshoot and lag take up to 2 cm [m]."""
 HIGH = 0.95
 """Things above this pass over the base and its column [m]."""
 _STEPS = tuple((dx, dy, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy)
@@ -40,13 +42,17 @@ class Floor:
         self.shape = tuple(int(round(v)) for v in (high - self.low) / CELL)
         still, occupied = self._static(scene)
         occupied = occupied.copy()
-        moving = [r for g in _moving(scene) if scene.owner[g] not in ignore and (r := _rectangle(sim.data, scene.model, g)) is not None]
+        moving = [
+            r
+            for g in _moving(scene)
+            if scene.owner[g] not in ignore and (r := _rectangle(sim.data, scene.model, g)) is not None
+        ]
         moving += [np.array([x, y, 1.0, 0.0, BUMP, BUMP]) for x, y in sim.memory.bumps]
         for r in moving:
             self._mark(occupied, r)
         self.rectangles = np.concatenate([still, np.array(moving)]) if moving else still
         self.distance = distance_transform_edt(~occupied) * CELL
-        self.area, _ = label(self.distance >= STAND - CELL / 2, structure=np.ones((3, 3), int))
+        self.area, _ = label(self.distance >= STAND + CELL / 4, structure=np.ones((3, 3), int))
 
     def _static(self, scene: Scene) -> tuple[Floats, NDArray[np.bool_]]:
         """Footprints of what never moves and the cells they cover; worked out once for each scene."""
@@ -115,8 +121,14 @@ class Floor:
         here = set(int(v) for v in np.unique(near)) - {0}
         own = int(self.area[i, j])
         allowed = [own] if own else sorted(here)
-        c = np.floor((points - self.low) / CELL).astype(int).clip(0, np.array(self.shape) - 1)
-        return np.isin(self.area[c[:, 0], c[:, 1]], allowed)
+        c = np.floor((points - self.low) / CELL).astype(int)
+        good = np.zeros(len(points), bool)
+        # A stance may lie a cell closer to things than where one drives.
+        for dx in (-1, 0, 1):
+            for dy in (-1, 0, 1):
+                n = (c + (dx, dy)).clip(0, np.array(self.shape) - 1)
+                good |= np.isin(self.area[n[:, 0], n[:, 1]], allowed)
+        return good
 
     def path(self, start: Floats, goal: Floats) -> list[Floats] | None:
         """A short path with room to spare, as corner points (2,) from start to goal; None when there is none.
@@ -126,9 +138,9 @@ class Floor:
         """
         a, b = self.cell(start), self.cell(goal)
         d = self.distance
-        if d[b] < STAND - CELL:
+        if d[b] < RADIUS - CELL / 2:
             return None
-        near_start = min(STAND - CELL / 2, float(d[a]))
+        near_start = min(STAND, float(d[a]))
         cost = 1 + 4 * np.clip((COMFORT - d) / (COMFORT - STAND), 0, 1)
         best = {a: 0.0}
         came: dict[tuple[int, int], tuple[int, int]] = {}
@@ -148,9 +160,11 @@ class Floor:
                 if not (0 <= n[0] < nx and 0 <= n[1] < ny) or n in closed:
                     continue
                 here = d[n]
-                if here < STAND - CELL / 2 and not (
-                    here >= near_start and max(abs(n[0] - a[0]), abs(n[1] - a[1])) <= 6
-                ) and n != b:
+                if (
+                    here < STAND + CELL / 4
+                    and not (here >= near_start and max(abs(n[0] - a[0]), abs(n[1] - a[1])) <= 6)
+                    and max(abs(n[0] - b[0]), abs(n[1] - b[1])) > 1
+                ):
                     continue
                 total = g + w * cost[n]
                 if total < best.get(n, math.inf):
@@ -182,7 +196,7 @@ class Floor:
         n = max(2, int(np.linalg.norm(b - a) / (CELL / 2)))
         line = a + (b - a) * np.linspace(0, 1, n + 1)[:, None]
         along = self.gap(np.array(points[i : j + 1]))
-        return bool(self.gap(line).min() >= min(COMFORT, along.min()) - 0.03)
+        return bool(self.gap(line).min() >= max(min(COMFORT, along.min()) - 0.03, min(PASS, along.min())))
 
 
 def _rectangle(data: Any, model: Any, g: int) -> Floats | None:
@@ -208,7 +222,12 @@ def _moving(scene: Scene) -> list[int]:
         cached, seen = [], set()
         for g in range(scene.model.ngeom):
             body = int(scene.geom_body[g])
-            if still[body] or scene.robot_geom[g] or scene.owner[g] == UNSEEN or (body in scene.body_item and body in seen):
+            if (
+                still[body]
+                or scene.robot_geom[g]
+                or scene.owner[g] == UNSEEN
+                or (body in scene.body_item and body in seen)
+            ):
                 continue
             seen.add(body)
             cached.append(g)

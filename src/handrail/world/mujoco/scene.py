@@ -148,6 +148,12 @@ class Scene:
         return np.array([n.startswith(parts) for n in self.geom_name])
 
     @cached_property
+    def finger_geom(self) -> NDArray[np.bool_]:
+        """By geom id, whether it is part of what may touch a thing on purpose: fingers, pads, suction cup."""
+        parts = ("robot.left", "robot.right", "robot.cup")
+        return np.array([n.startswith(parts) for n in self.geom_name])
+
+    @cached_property
     def pads(self) -> tuple[int, int]:
         """Geom ids of the two pads."""
         return self.geom["robot.left.pad"], self.geom["robot.right.pad"]
@@ -259,3 +265,14 @@ class Scene:
             )
         )
         return shoulder, shoulder + self.profile.lift, length + float(m.body("robot.link7").pos[0])
+
+
+EMPTY = Physical.model_validate(
+    {
+        "rooms": {"room": {"low": (-1, -1), "high": (1, 1)}},
+        "fixtures": {},
+        "profiles": {"arm": {}},
+        "robots": {"robot": {"profile": "arm", "at": (0, 0, 0)}},
+    }
+)
+"""The smallest scene: a robot in a room."""

@@ -167,12 +167,15 @@ class _Builder:
         opening = np.array([math.cos(yaw), math.sin(yaw), 0.0])
         self.rows.append((np.array(at), frame(np.array([0.0, 0.0, -1.0]), opening), width, kind))
 
-    def side(self, at: tuple[float, float, float], width: float, azimuth: float, depth: float = 0.0) -> None:
-        """Approach level, and from 22 and 45 degrees above, coming from direction `azimuth` of the item."""
+    def side(self, z: float, top: float, width: float, azimuth: float, depth: float = 0.0) -> None:
+        """Approach level at height `z`, and from 22 and 45 degrees above, coming from direction `azimuth` of the item.
+
+        A slanted hand has to take it near its upper end `top`, or the palm (4 cm behind the pads) would press on it.
+        """
         toward = np.array([-math.cos(azimuth), -math.sin(azimuth), 0.0])
         opening = np.array([-toward[1], toward[0], 0.0])
-        position = np.array(at) - toward * depth
-        self.rows.append((position, frame(toward, opening), width, "side"))
+        self.rows.append((np.array([0, 0, z]) - toward * depth, frame(toward, opening), width, "side"))
+        position = np.array([0, 0, max(z, top - 0.022)]) - toward * depth
         # The wrist hangs 9 cm below a level hand, so over a worktop only a slanted one has room.
         for kind, degrees in (("low", 22), ("slant", 45)):
             c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
@@ -199,18 +202,18 @@ def grasps(shape: Shape) -> Grasps:
             level = max(z / 2, min(0.055, z - 0.015))
             for k in range(4):
                 across, along = (y, x) if k % 2 == 0 else (x, y)
-                out.side((0, 0, level), across, k * math.pi / 2, max(0.0, along / 2 - 0.03))
+                out.side(level, z, across, k * math.pi / 2, max(0.0, along / 2 - 0.03))
         case Can(radius=r, height=h):
             _round(out, r, h)
         case Ball(radius=r):
             for k in range(8):
                 out.top((0, 0, r), 2 * r, k * math.pi / 4)
             for k in range(12):
-                out.side((0, 0, r), 2 * r, k * math.pi / 6)
+                out.side(r, r, 2 * r, k * math.pi / 6)
         case Bottle(radius=r, height=h, neck_radius=n, neck_height=k):
             body = h - k
             for i in range(12):
-                out.side((0, 0, 0.55 * body), 2 * r, i * math.pi / 6)
+                out.side(0.55 * body, body, 2 * r, i * math.pi / 6)
             for i in range(8):
                 out.top((0, 0, h - 0.02), 2 * n, i * math.pi / 4)
         case Pot(height=h):
@@ -225,7 +228,7 @@ def _round(out: _Builder, radius: float, tall: float) -> None:
     for k in range(8):
         out.top((0, 0, tall - 0.025), 2 * radius, k * math.pi / 4)
     for k in range(12):
-        out.side((0, 0, max(0.55 * tall, min(0.055, tall - 0.015))), 2 * radius, k * math.pi / 6)
+        out.side(max(0.55 * tall, min(0.055, tall - 0.015)), tall, 2 * radius, k * math.pi / 6)
 
 
 def _cup(out: _Builder, cup: Cup) -> None:
@@ -242,7 +245,7 @@ def _cup(out: _Builder, cup: Cup) -> None:
             # The ear points to azimuth 0: keep palm and fingers 35 degrees away from it.
             if cup.handle and min(abs(math.remainder(azimuth - b, math.tau)) for b in (0, math.pi / 2, -math.pi / 2)) < 0.61:
                 continue
-            out.side((0, 0, 0.55 * cup.height), outer, azimuth)
+            out.side(0.55 * cup.height, cup.height, outer, azimuth)
     for k in range(12):
         azimuth = k * math.pi / 6
         if cup.handle and abs(math.remainder(azimuth, math.tau)) < 0.6:

@@ -106,13 +106,25 @@ class View:
         aperture: float | None = None,
         touch: Iterable[str] = (),
     ) -> list[str]:
-        """Geoms that the robot or what it holds would touch in a posture; the hand may touch what `touch` names.
+        """Geoms that the robot or what it holds would touch in a posture; the fingers (and the load) may touch what `touch` names.
 
         Names in `touch` are items, fixtures or geoms. Robot parts touching each other are reported as `robot`.
         """
         self.pose(base, arm, aperture)
         self.checks += 1
         return [name for name, _ in self._contacts(frozenset(touch), TOUCH)]
+
+    def near(self, base: Floats | None, arm: Floats | None, margin: float, *, aperture: float | None = None,
+             touch: Iterable[str] = ()) -> list[str]:  # fmt: skip
+        """As `hits`, but also what would come closer than `margin` [m]."""
+        self.pose(base, arm, aperture)
+        self.checks += 1
+        self.model.opt.enableflags = 1
+        self.model.opt.o_margin = margin
+        try:
+            return [name for name, _ in self._contacts(frozenset(touch), margin)]
+        finally:
+            self.model.opt.enableflags = 0
 
     def lean(self) -> float:
         """Cosine of the angle between the load's axis and the vertical in the posture set last; 1 with nothing held."""
@@ -156,7 +168,7 @@ class View:
             ours, other = (a, b) if robot_a or (held_a and not robot_b) else (b, a)
             name = scene.geom_name[other]
             if (name in touch or scene.owner[other] in touch) and (
-                scene.hand_geom[ours] or scene.geom_body[ours] == self.held_body
+                scene.finger_geom[ours] or scene.geom_body[ours] == self.held_body
             ):
                 continue
             if name == "floor" and scene.robot_geom[ours]:
