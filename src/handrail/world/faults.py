@@ -53,7 +53,8 @@ class Faults:
         moves: names of the object-valued fluents that a person may change, such as ("on",). Needed with `moved`.
         shut: probability per step started that one true fluent of `shuts` becomes false.
         shuts: names of boolean fluents, such as ("open",). Needed with `shut`.
-        liar: probability per step that it reports success without effect.
+        liar: probability per step, for steps whose text matches `lies`, that it reports success without effect.
+        lies: which steps can.
         denier: probability per step that it reports failure with effect.
         hang: probability per step that it never ends by itself.
         deaf: probability per step that it neither ends nor hears a cancel.
@@ -76,6 +77,7 @@ class Faults:
     shut: float = 0.0
     shuts: tuple[str, ...] = ()
     liar: float = 0.0
+    lies: str = "*"
     denier: float = 0.0
     hang: float = 0.0
     deaf: float = 0.0
@@ -118,7 +120,8 @@ class Faults:
         if attempt in self.script:
             return self.script[attempt] is fault
         p: float = getattr(self, fault.value)
-        if not p or (fault is Fault.SLIP and not fnmatchcase(show_atom(step.key), self.slips)):
+        pattern = {Fault.SLIP: self.slips, Fault.LIAR: self.lies}.get(fault, "*")
+        if not p or not fnmatchcase(show_atom(step.key), pattern):
             return False
         occasion = show_atom(step.key) if fault is Fault.BLOCKED else str(attempt)
         return self.draw(seed, fault.value, occasion).random() < p
