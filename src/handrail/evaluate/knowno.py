@@ -11,7 +11,7 @@ which scores ask less at the same success, and by how much.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,10 @@ def _suite(result: dict[str, Any], suite: str, every: Sequence[Case], count: int
             "fusion": dict(zip(weights.names, weights.values, strict=True)),
         }
     )
-    table = m.splits(cases, _makers(cases, kinds, bool(cases[0].episode)), level, count, 2 / 3, rng)
+    table = m.splits(cases, _makers(kinds, bool(cases[0].episode)), level, count, 2 / 3, rng)
     for name, row in table.items():
         result["tables"].append({"suite": suite, "method": name, "target": 1 - level.epsilon, **row})
+    _asked_more(result, suite, every, level, count, rng)
     if not cases[0].episode:
         _categories(result, suite, cases, level, count, rng)
     scores = {k: m.operating(cases, k) for k in kinds}
@@ -100,7 +101,7 @@ def _suite(result: dict[str, Any], suite: str, every: Sequence[Case], count: int
     _cost(result, suite, every)
 
 
-def _makers(cases: Sequence[Case], kinds: Sequence[str], episodes: bool) -> dict[str, m.Maker]:
+def _makers(kinds: Sequence[str], episodes: bool) -> dict[str, m.Maker]:
     base = "letters" if "letters" in kinds else "pmi"
     makers: dict[str, m.Maker] = {f"KnowNo ({k})": m.conformal(k) for k in kinds}
     makers[f"KnowNo ({base}, T = 5)"] = m.conformal(base, temperature=5.0)
@@ -111,12 +112,27 @@ def _makers(cases: Sequence[Case], kinds: Sequence[str], episodes: bool) -> dict
         makers[f"No Help ({kind})"] = m.without_help(kind)
     if episodes:
         makers["per-step threshold (fusion)"] = m.naive("fusion")
-    if all(c.record.votes for c in cases):
-        makers["Ensemble Set"] = m.ensemble()
-    if all("set" in c.record.answers for c in cases):
-        makers["Prompt Set"] = m.stated()
-        makers["Binary"] = m.binary(base)
     return makers
+
+
+def _asked_more(
+    result: dict[str, Any], suite: str, every: Sequence[Case], level: m.Level, count: int, rng: np.random.Generator
+) -> None:
+    """Ensemble Set, Prompt Set and Binary need more model calls: on the cases for which those were made."""
+    base = "letters" if all("letters" in c.scores for c in every) else "pmi"
+    wanted: dict[str, tuple[Callable[[Case], bool], dict[str, m.Maker]]] = {
+        "votes": (lambda c: len(c.record.votes) > 1, {"Ensemble Set": m.ensemble()}),
+        "answers": (lambda c: "set" in c.record.answers, {"Prompt Set": m.stated(), "Binary": m.binary(base)}),
+    }
+    for has, makers in wanted.values():
+        own = [c for c in every if has(c)]
+        if len(m.trials(own)) < 30:
+            continue
+        both = {**makers, f"KnowNo ({base}, on average)": m.conformal(base, marginal=True)}
+        both[f"No Help ({base})"] = m.without_help(base)
+        for name, row in m.splits(own, both, level, count, 2 / 3, rng).items():
+            line = {"suite": suite, "method": name, "target": 1 - level.epsilon, "subset": len(own)}
+            result["tables"].append({**line, **row})
 
 
 def _categories(
@@ -186,8 +202,6 @@ def _sweeps(
         "Simple Set (fusion)": m.simple("fusion"),
         f"Simple Set ({base})": m.simple(base),
     }
-    if all(c.record.votes for c in cases):
-        makers["Ensemble Set"] = m.ensemble()
     for epsilon in SWEEP:
         for name, row in m.splits(cases, makers, m.Level(epsilon, None), max(20, count), 2 / 3, rng).items():
             line = {"suite": suite, "method": name, "target": 1 - epsilon}
