@@ -1,1 +1,1 @@
-"""To be filled."""
+"""What a request may mean: options, and how well each fits."""
