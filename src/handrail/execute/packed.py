@@ -26,6 +26,7 @@ def pack_goal(goal: Goal) -> dict[str, Any]:
         "final": str(goal.final),
         "subgoals": [str(s) for s in goal.subgoals],
         "keep": [str(k) for k in goal.keep],
+        "strict": goal.strict,
         "source": str(goal.source),
         "text": goal.text,
     }
@@ -46,6 +47,7 @@ def unpack_goal(body: Mapping[str, Any], objects: Objects) -> Goal:
         tuple(read(k) for k in body["keep"]),
         GoalSource(body["source"]),
         body["text"],
+        body["strict"],
     )
 
 

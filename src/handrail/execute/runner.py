@@ -24,7 +24,7 @@ from handrail.execute.person import Answer, AnyOf, Deadline, Nobody, Person, Que
 from handrail.record.event import Log
 from handrail.record.lock import FileLock
 from handrail.record.log import RunLog
-from handrail.world.hosting import RENEW_EVERY, Host
+from handrail.world.hosting import LEASE, RENEW_EVERY, Host
 from handrail.world.protocol import Stopped, StopVerdict
 
 T = TypeVar("T")
@@ -123,16 +123,21 @@ class Runner:
         """Take the world, at the start and again after a lapsed lease.
 
         Args:
-            patience: seconds to wait for a stop that is under way to find the world stopped.
+            patience: seconds to wait for a stop that is under way to find the world stopped; the lease of a run whose process is
+                gone is waited for as well, for two leases at most.
         """
-        until = time.monotonic() + patience
+        began = time.monotonic()
         while True:
             try:
                 self.host.acquire(self.run, self.notary.key)
                 break
             except WorldError:
                 status = self.host.status()
-                if time.monotonic() > until or not status.stop or status.verdict is not None:
+                waited = time.monotonic() - began
+                awaited = patience if status.stop and status.verdict is None else 0.0
+                if not status.stop and status.run not in ("", self.run) and status.lease_left < 2 * LEASE:
+                    awaited = 2 * LEASE
+                if waited > awaited:
                     raise
                 time.sleep(_TICK)
         self._renewed = time.monotonic()
