@@ -8,6 +8,7 @@ from typing import Any
 from handrail.check import check_symbolic
 from handrail.check.pipeline import DryRun
 from handrail.decide.calibration import Calibration
+from handrail.decide.goals import weights_of
 from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
@@ -25,7 +26,7 @@ from handrail.propose.planner_road import PlannerRoad
 from handrail.propose.proposal import Effort, Proposal, Proposer
 from handrail.record.store import RunStore
 from handrail.solve.astar import solve
-from handrail.understanding import Weigher, WordsWeigher
+from handrail.understanding import CalibratedWeigher, Weigher, WordsWeigher
 from handrail.world.hosting import Host
 from handrail.world.protocol import World
 
@@ -67,7 +68,7 @@ def assemble(
     if model is not None and model_plans:
         proposers.append(JsonPlanner(model))
     if weigher is None:
-        weigher = _weigher(domain, model, calibration)
+        weigher = _weigher(model, calibration)
     return Mission(
         domain,
         world,
@@ -84,12 +85,11 @@ def assemble(
     )
 
 
-def _weigher(domain: Domain, model: Model | None, calibration: Calibration | None) -> Weigher:
-    if calibration is not None:
-        from handrail.calibrations import weigher_for
-
-        return weigher_for(domain, model, calibration)
-    return WordsWeigher(RequestReader(), lambda state: default_scorer(state, model))
+def _weigher(model: Model | None, calibration: Calibration | None) -> Weigher:
+    words = WordsWeigher(RequestReader(), lambda state: default_scorer(state, model))
+    if calibration is None:
+        return words
+    return CalibratedWeigher(calibration, model if "pmi" in weights_of(calibration).names else None, offers=words)
 
 
 def cheapest(proposals: Sequence[Proposal], state: State, goal: Goal, excluded: Exclusions) -> Choice:
@@ -107,9 +107,19 @@ def cheapest(proposals: Sequence[Proposal], state: State, goal: Goal, excluded: 
     if best is not None:
         cost, p = best
         proved = p.source == "planner" and p.provenance.get("proved") is True
-        among = "proved cheapest of all plans from these skills" if proved else f"cheapest of {passed} proposed plans that pass"
+        among = (
+            "proved cheapest of all plans from these skills"
+            if proved
+            else f"cheapest of {passed} proposed plans that pass"
+        )
         assert p.plan is not None
-        figures = {"cost": cost, "bound": p.provenance.get("bound"), "proved": proved, "source": p.source, "proposals": len(proposals)}
+        figures = {
+            "cost": cost,
+            "bound": p.provenance.get("bound"),
+            "proved": proved,
+            "source": p.source,
+            "proposals": len(proposals),
+        }
         return Choice(p.plan, f"{len(p.plan)} steps from the {p.source}, cost {cost:.4g}, {among}", figures)
     for p in proposals:
         if p.declined is not None and p.source == "planner":

@@ -1,16 +1,16 @@
 """Exceptions: only for misuse and broken infrastructure; a bad plan is a verdict, never an exception.
 
-    HandrailError
-    ├── InputError          something a person wrote is wrong: what, where, what would be valid
-    │   ├── DomainError     a domain file or definition
-    │   ├── ParseError      a text in one of the formats handrail reads (plan, PDDL, FOON, calibration ...)
-    │   └── ConfigError     configuration, limits, command line values
-    ├── MissingExtra        an optional part is not installed; the command that adds it is in the message
-    ├── ModelError          a language model endpoint failed, lied or timed out
-    ├── WorldError          a world (simulator, robot) broke its protocol
-    ├── StoreError          the run store is damaged, locked or of a newer version
-    ├── StaleError          a calibration, certificate or approval no longer fits what it was made for
-    └── UnprovenError       something tried to run what was not proven
+HandrailError
+├── InputError          something a person wrote is wrong: what, where, what would be valid
+│   ├── DomainError     a domain file or definition
+│   ├── ParseError      a text in one of the formats handrail reads (plan, PDDL, FOON, calibration ...)
+│   └── ConfigError     configuration, limits, command line values
+├── MissingExtra        an optional part is not installed; the command that adds it is in the message
+├── ModelError          a language model endpoint failed, lied or timed out
+├── WorldError          a world (simulator, robot) broke its protocol
+├── StoreError          the run store is damaged, locked or of a newer version
+├── StaleError          a calibration, certificate or approval no longer fits what it was made for
+└── UnprovenError       something tried to run what was not proven
 """
 
 from __future__ import annotations

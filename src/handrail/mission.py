@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from handrail.check import Pipeline, Refused, VerifiedPlan, run_symbolic
 from handrail.check.pipeline import DryRun
+from handrail.decide.policy import Act, Ask, Reason, Refuse
 from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
-from handrail.domain.goal import Goal
+from handrail.domain.goal import Goal, GoalSource
+from handrail.domain.option import Option
 from handrail.domain.plan import Plan
 from handrail.domain.state import State
 from handrail.domain.task import Task
@@ -160,9 +162,13 @@ class Mission:
                 outcome = self._run(request, runner)
             except Stopping as s:
                 verdict = runner.stop_verdict()
-                outcome = Outcome("STOPPED", f"Stopped by {s.by}: {verdict.overall}. {verdict.sentence}".strip(), runner.run)
+                outcome = Outcome(
+                    "STOPPED", f"Stopped by {s.by}: {verdict.overall}. {verdict.sentence}".strip(), runner.run
+                )
             made = Outcome(**{**outcome.__dict__, "seconds": time.monotonic() - began})
-            runner.trace("run.end", {"reason": made.reason, "sentence": made.sentence, "seconds": round(made.seconds, 3)})
+            runner.trace(
+                "run.end", {"reason": made.reason, "sentence": made.sentence, "seconds": round(made.seconds, 3)}
+            )
             if self.store is not None:
                 self.store.update_run(runner.run, status="ended", ended=made.reason)
             self.say("done" if made.done else "ended", made.sentence)
@@ -215,7 +221,9 @@ class Mission:
             state = self._observe(runner, journal)
         task = Task(state.objects, goal, self.exclusions)
         if task.end.holds(task.start(state)):
-            return self._ended(journal, Prepared(understood, state, None, "ALREADY", "It is so already: nothing has to be done."))
+            return self._ended(
+                journal, Prepared(understood, state, None, "ALREADY", "It is so already: nothing has to be done.")
+            )
         return self._proven(request, understood, goal, state, runner, journal)
 
     def _proven(
@@ -236,7 +244,9 @@ class Mission:
                 return Prepared(understood, state, checked, choice=choice)
             why = checked.verdict.reasons[0]
             self.say("refused", why.sentence)
-            if why.step is None or not self._exclude(choice.plan, goal, state, why.step, why.sentence, why.code, excluded):
+            if why.step is None or not self._exclude(
+                choice.plan, goal, state, why.step, why.sentence, why.code, excluded
+            ):
                 return self._ended(journal, Prepared(understood, state, None, "REFUSED", why.sentence, choice))
         sentence = f"{self.refusals + 1} plans were refused in a row; the last one: {why.sentence}"
         return self._ended(journal, Prepared(understood, state, None, "NO_PLAN", sentence, choice))
@@ -281,7 +291,12 @@ class Mission:
             "chosen",
             {"goal": pack_goal(goal), "excluded": excluded.snapshot_id},
             lambda: runner.wait(work),
-            lambda c: {"plan": pack_plan(c.plan) if c.plan else None, "sentence": c.sentence, "figures": c.figures, "refused": c.refused},
+            lambda c: {
+                "plan": pack_plan(c.plan) if c.plan else None,
+                "sentence": c.sentence,
+                "figures": c.figures,
+                "refused": c.refused,
+            },
             lambda b: Choice(unpack_plan(b["plan"]) if b["plan"] else None, b["sentence"], b["figures"], b["refused"]),
         )
 
@@ -322,12 +337,17 @@ class Mission:
 
     def _runner(self, log: Log) -> Runner:
         if self._host is None:
-            self._host = LocalHost(self.world) if isinstance(self.world, World) else self.world
+            self._host = cast(Host, self.world) if is_host(self.world) else LocalHost(cast(World, self.world))
         host = self._host
         control = self.store.path.parent / "control" if self.store is not None else None
         if control is not None:
             control.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Runner(host, log, self.person, control=control)
+
+
+def is_host(world: World | Host) -> bool:
+    """Whether something is a Host already: it can be acquired; a bare World can't."""
+    return hasattr(world, "acquire")
 
 
 class _LogOf:
@@ -365,14 +385,29 @@ def _pack_proposal(p: Any) -> dict[str, Any]:
         "plan": pack_plan(p.plan) if p.plan is not None else None,
         "declined": {"kind": p.declined.kind, "text": p.declined.text} if p.declined else None,
         "why": p.why,
-        "attempts": [{"text": a.text, "reasons": [r.to_json() for r in a.reasons], "tokens": a.tokens} for a in p.attempts],
+        "attempts": [
+            {"text": a.text, "reasons": [r.to_json() for r in a.reasons], "tokens": a.tokens} for a in p.attempts
+        ],
         "provenance": {k: v for k, v in p.provenance.items() if isinstance(v, (str, int, float, bool))},
     }
 
 
-def replay_preparation(mission: Mission, runner: Runner, request: str, journal: Journal) -> Prepared:
-    """Take every decision before the approval again, from the record alone."""
-    return mission.prepare(request, runner, journal)
+@dataclass(frozen=True)
+class _Given:
+    """A weigher for a goal that a person wrote down: nothing is read, nothing asked."""
+
+    goal: Goal
+    promise: str = ""
+
+    def weigh(self, request: str, state: State) -> Act | Ask | Refuse:  # noqa: ARG002 - one shape for all
+        option = Option(self.goal.goal_id, self.goal.text or str(self.goal), self.goal)
+        return Act(Reason.SINGLE, "The goal was given.", (option,), (1.0,), "given")
 
 
-__all__ = ["Choice", "Consolidate", "Mission", "Outcome", "Prepared", "replay_preparation"]
+def fixed_goal(mission: Mission, goal: Goal) -> Mission:
+    """The same mission for a goal that a person wrote in the domain language; its words are not read."""
+    mission.weigher = _Given(replace(goal, source=GoalSource.PERSON))
+    return mission
+
+
+__all__ = ["Choice", "Consolidate", "Mission", "Outcome", "Prepared", "fixed_goal"]

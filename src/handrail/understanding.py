@@ -15,11 +15,12 @@ from typing import Any, Protocol
 
 from handrail.decide.calibration import Calibration
 from handrail.decide.conformal import confidences
-from handrail.decide.policy import Act, Ask, Reason, Refuse, decide, read_set
+from handrail.decide.goals import GoalDecider
+from handrail.decide.policy import Act, Ask, Reason, Refuse, read_set
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.formula import And
 from handrail.domain.goal import Goal, GoalSource
-from handrail.domain.option import Fingerprint, Mark, MarkCode, Option
+from handrail.domain.option import Mark, MarkCode, Option
 from handrail.domain.state import State
 from handrail.errors import StaleError
 from handrail.execute.packed import pack_goal, unpack_goal
@@ -31,6 +32,7 @@ from handrail.intent.scores.scorer import Context, Scorer
 from handrail.intent.scores.words import words_of
 from handrail.intent.symbolic import scene_of
 from handrail.intent.verbs import VERBS
+from handrail.language.model import Model
 from handrail.record.journal import Journal
 
 MOST_ROUNDS = 4
@@ -116,31 +118,42 @@ class CalibratedWeigher:
     """Decides by split conformal prediction: the set holds the meant reading with the calibration's promise.
 
     Attributes:
-        reader: the option generator that was calibrated.
-        scorer: the scorer that was calibrated.
-        calibration: its file.
-        fingerprint: the parts that the scorer does not know (option generator, skills).
+        calibration: its file; made for the readings and scores of `handrail.decide.goals`.
+        model: where the calibration was made with one.
         group: names the case's group, for a calibration with groups.
+        offers: finds readings to choose from where the calibrated set holds none; a person decides among them.
+        exclusions: what evidence speaks against, for marking.
     """
 
-    reader: GoalReader
-    scorer: Scorer
     calibration: Calibration
-    context: Callable[[str, Sequence[Option]], Context] = lambda request, options: Context("", request)  # noqa: ARG005
-    fingerprint: Fingerprint | None = None
+    model: Model | None = None
     group: str | None = None
+    offers: Weigher | None = None
     exclusions: Exclusions = field(default_factory=Exclusions)
+    _decider: GoalDecider | None = field(default=None, init=False, repr=False)
 
     def weigh(self, request: str, state: State) -> Act | Ask | Refuse:
         """See `Weigher`.
 
         Raises:
             StaleError: the calibration was made for something else; the message names what changed.
+            ModelError: the model failed.
         """
-        options = self.reader.read(request, state.objects.domain, state)
-        scores = self.scorer.score(Context(scene_of(options), request), options)
-        decision = decide(options, scores, self.calibration, context=self.fingerprint, group=self.group)
+        if self._decider is None or self._decider.reader.state != state:
+            self._decider = GoalDecider(state, self.calibration, self.model)
+        decision = self._decider.decide(request, group=self.group).decision
+        if isinstance(decision, Ask) and not any(not o.is_not_listed for o in decision.options):
+            return self._offered(decision, request, state)
         return _marked(decision, state, self.exclusions)
+
+    def _offered(self, decision: Ask, request: str, state: State) -> Ask:
+        """Still an ask, as the calibration wants it, but with the readings that the words suggest to choose from."""
+        if self.offers is None:
+            return decision
+        found = self.offers.weigh(request, state)
+        if not any(not o.is_not_listed for o in found.options):
+            return decision
+        return replace(decision, options=found.options, probabilities=found.probabilities)
 
     @property
     def promise(self) -> str:
@@ -252,7 +265,7 @@ class Understander:
                 return self._act(decision, readings)
             if isinstance(decision, Refuse):
                 return Understood(End.REFUSED, None, decision.sentence, self._asked, self._promise(decision), readings)
-            found = self._question(decision, state)
+            found = self._question(decision, request, state)
             if isinstance(found, Understood):
                 return replace(found, readings=readings)
             decision = found
@@ -271,7 +284,9 @@ class Understander:
             "weighed", {"request": request}, weigh, pack_decision, lambda body: unpack_decision(body, state)
         )
         keys = [o.key for o in decision.options]
-        self._journal.note("decided", {"kind": type(decision).__name__, "reason": str(decision.reason), "options": keys})
+        self._journal.note(
+            "decided", {"kind": type(decision).__name__, "reason": str(decision.reason), "options": keys}
+        )
         return decision
 
     def _put(self, sentence: str, choices: tuple[str, ...] = ()) -> Answer | None:
@@ -301,7 +316,7 @@ class Understander:
         why = f"A person said that '{option.text}' is not what is meant."
         return Understood(End.UNCLEAR, None, why, self._asked, "", readings)
 
-    def _question(self, decision: Ask, state: State) -> Act | Ask | Refuse | Understood:
+    def _question(self, decision: Ask, request: str, state: State) -> Act | Ask | Refuse | Understood:
         q = decision.question
         choices = tuple(c.words for c in q.cells)
         shown = (*choices, NONE_OF_THESE) if choices else ()
@@ -321,7 +336,8 @@ class Understander:
         narrowed = _mentioned(decision.options, said.text)
         if narrowed:
             return self._left(decision, narrowed)
-        return self._weigh(said.text, state)
+        whole = said.text if _acts(said.text) else f"{request} {said.text}"
+        return self._weigh(whole, state)
 
     def _left(self, decision: Ask, keys: Sequence[str]) -> Act | Ask | Refuse | Understood:
         """What a person's choice leaves. One reading that a person chose needs no reading back."""
@@ -342,6 +358,11 @@ class Understander:
         return read_set(options, shares, range(len(options)))
 
 
+def _acts(text: str) -> bool:
+    """Whether a text names something to do; "the fridge" only completes what was asked before."""
+    return any(word in VERBS for word in text.casefold().replace(",", " ").split())
+
+
 def _parts(request: str) -> tuple[str, ...]:
     """The parts of a request that asks for several things in turn; the request itself where one of them limits the others."""
     found = clauses(request, VERBS)
@@ -360,10 +381,10 @@ def in_order(goals: Sequence[Goal], state: State) -> Goal:
         together = And((goal.final, *(final.parts if isinstance(final, And) else (final,))))
         if not isinstance(refute(Goal(together), state), Refutation):
             final = together
-    turns = tuple(t for g in goals[:-1] for t in (*g.subgoals, g.final)) + goals[-1].subgoals
+    turns = tuple(t for g in goals for t in (*g.subgoals, g.final))
     keep = tuple(dict.fromkeys(k for g in goals for k in g.keep))
     source = GoalSource.PERSON if all(g.source is GoalSource.PERSON for g in goals) else GoalSource.CHOSEN
-    return Goal(final, turns, keep, source, ", then ".join(g.text for g in goals))
+    return Goal(final, turns, keep, source, ", then ".join(g.text for g in goals), strict=True)
 
 
 def _goal(option: Option) -> Goal:
@@ -377,4 +398,3 @@ def _mentioned(options: Sequence[Option], text: str) -> tuple[str, ...]:
     said = words_of(text)
     held = tuple(o.key for o in options if said and not o.is_not_listed and said <= words_of(o.text))
     return held if 0 < len(held) < len(options) else ()
-

@@ -72,6 +72,7 @@ def _guard(
         "FORBIDDEN": f"{head}: is forbidden here: {text}.",
         "NO_GO": f"{head}: would go to a {text}.",
         "KEEP_BROKEN": f"{head}: would change what must stay as it is: {text}.",
+        "ORDER": f"{head}: would do a later part of the request before an earlier one: {text}.",
         "EXCLUDED": f"{head}: has been seen not to work as things are: {text}",
         "RANGE": f"{head}: {text} would be violated.",
         "LIMIT": f"{head}: {text}.",

@@ -27,7 +27,9 @@ class Config(BaseModel):
     scene: str | None = Field(None, description="a scene of the domain file; default: its first")
     world: str = Field("auto", description="auto, symbolic, mujoco, or module:factory of your own")
     profile: str = Field("", description="robot cost profile")
-    model: str = Field("auto", description="auto, none, embedded, replay:FILE, or the URL of an OpenAI-compatible endpoint")
+    model: str = Field(
+        "auto", description="auto, none, embedded, replay:FILE, or the URL of an OpenAI-compatible endpoint"
+    )
     model_name: str = Field("", description="the model's name at an endpoint")
     api_key_env: str = Field("OPENAI_API_KEY", description="environment variable that holds the endpoint's key")
     model_timeout: float = Field(60.0, gt=0, le=3600, description="seconds one model call may take")
@@ -49,7 +51,9 @@ class Config(BaseModel):
 ENV_PREFIX = "HANDRAIL_"
 
 
-def load(options: Mapping[str, Any] | None = None, file: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+def load(
+    options: Mapping[str, Any] | None = None, file: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
     """Read the configuration.
 
     Args:

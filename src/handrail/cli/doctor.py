@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import os
 import platform
 import shutil
 import sys
@@ -77,15 +78,13 @@ def _guard(part: str, look: Callable[[], Finding]) -> Finding:
 
 def _python() -> Finding:
     version = platform.python_version()
-    if sys.version_info < (3, 11):
-        return Finding("python", "broken", f"{version}; handrail needs 3.11 or newer", "install Python 3.11 or newer")
     return Finding("python", "ok", f"{version} on {platform.system()} {platform.machine()}")
 
 
 def _weights() -> Finding:
-    from handrail.language.weights import find
+    from handrail.language.weights import locate
 
-    found = find()
+    found = locate()
     if found is None:
         return Finding("embedded model", "missing", "no weights on this machine", "handrail model pull")
     return Finding("embedded model", "ok", f"{found}")
@@ -94,10 +93,12 @@ def _weights() -> Finding:
 def _rendering() -> Finding:
     if importlib.util.find_spec("mujoco") is None:
         return Finding("rendering", "missing", "needs mujoco", "pip install 'handrail[sim]'")
-    from handrail.world.mujoco.render import choose_gl
+    from handrail.world.mujoco.painter import explain
 
-    choice = choose_gl()
-    return Finding("rendering", choice.state, choice.says, choice.cure)
+    backend, why = explain()
+    if backend is None:
+        return Finding("rendering", "missing", why, "apt-get install libegl1 libgl1-mesa-dri")
+    return Finding("rendering", "ok", why)
 
 
 def _tools() -> list[Finding]:
@@ -114,14 +115,25 @@ def _tools() -> list[Finding]:
 def _endpoint(config: Config) -> list[Finding]:
     if not config.model.startswith(("http://", "https://")):
         return []
-    import handrail.models as models
+    from handrail import models
+    from handrail.language.probe import probed
 
     try:
-        model = models.endpoint(config.model, config.model_name, api_key_env=config.api_key_env)
-        probe = models.probe(model)
+        chosen = models.endpoint(config.model, config.model_name, key=os.environ.get(config.api_key_env))
+        can = probed(chosen)
     except HandrailError as e:
-        return [Finding(config.model, "broken", str(e), "check the address, that the server runs, and the model's name")]
-    return [Finding(f"endpoint: {name}", "ok" if good else "missing", says) for name, good, says in probe]
+        return [
+            Finding(config.model, "broken", str(e), "check the address, that the server runs, and the model's name")
+        ]
+    shares = " ".join(f"{letter} {share:.2f}" for letter, share in zip("ABCDE", can.letter_bias, strict=False))
+    yes = [
+        ("answers", can.chat, "writes answers"),
+        ("json_schema", can.json_schema, "keeps to a JSON schema"),
+        ("next tokens", bool(can.top_logprobs), f"lists up to {can.top_logprobs} next tokens"),
+        ("likelihoods", bool(can.likelihoods), f"likelihood of given texts: {can.likelihoods or 'no'}"),
+        ("letter bias", bool(shares), shares or "not known"),
+    ]
+    return [Finding(f"endpoint: {name}", "ok" if good else "missing", says) for name, good, says in yes]
 
 
 def examine(config: Config) -> list[Finding]:

@@ -49,7 +49,9 @@ def names() -> list[str]:
 
 def evaluate(
     name: Annotated[str, typer.Argument(help="which evaluation; 'all' for every one; 'list' to see them")],
-    data: Annotated[Path | None, typer.Option(envvar="HANDRAIL_DATA", help="folder with planbench/, virtualhome_eval/ ...")] = None,
+    data: Annotated[
+        Path | None, typer.Option(envvar="HANDRAIL_DATA", help="folder with planbench/, virtualhome_eval/ ...")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="a smaller run, under a minute on two cores")] = False,
     seed: Annotated[int, typer.Option(min=0, help="every random choice derives from it")] = 0,
     model: Annotated[str | None, typer.Option(help="language model, where one is used")] = None,
@@ -84,12 +86,21 @@ def evaluate(
         _show(n, result)
 
 
-def _one(n: str, console: Console, data: Path | None, quick: bool, seed: int, model: str | None, jobs: int, cache: Path) -> dict[str, Any]:
+def _one(
+    n: str, console: Console, data: Path | None, quick: bool, seed: int, model: str | None, jobs: int, cache: Path
+) -> dict[str, Any]:
     from handrail.evaluate.options import EvalOptions
 
     module = importlib.import_module(f"handrail.evaluate.{n}")
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal or bool(os.environ.get("CI"))) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal or bool(os.environ.get("CI"))
+    ) as bar:
         tasks: dict[str, Any] = {}
 
         def progress(what: str, done: int, total: int) -> None:

@@ -26,6 +26,8 @@ class Goal:
         final: holds when the plan ends.
         subgoals: each must hold at some point, in this order (two may hold at the same moment).
         keep: hold in every state that the plan passes through.
+        strict: a later subgoal may not come about before the one ahead of it was reached: "first this, then that". Without it only
+            the moments at which they are counted are in order.
         source: who decided it.
         text: the goal in a person's words, for showing.
     """
@@ -35,9 +37,11 @@ class Goal:
     keep: tuple[Condition, ...] = ()
     source: GoalSource = GoalSource.FILE
     text: str = ""
+    strict: bool = False
 
     def __str__(self) -> str:
-        parts = [f"first {s}" for s in self.subgoals] + [str(self.final)] + [f"keep {k}" for k in self.keep]
+        first = "strictly first" if self.strict else "first"
+        parts = [f"{first} {s}" for s in self.subgoals] + [str(self.final)] + [f"keep {k}" for k in self.keep]
         return "; ".join(parts)
 
     @property

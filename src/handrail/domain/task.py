@@ -151,7 +151,7 @@ class Task:
         for text, k in self.keep:
             if writes & atoms(k):
                 guards.append(Guard("KEEP_BROKEN", text, op.regress(k)))
-        self._progress(op, effects)
+        self._progress(op, guards, effects)
         if len(guards) == len(op.guards) and len(effects) == len(op.effects):
             return op
         return Operator(op.name, op.needs, tuple(effects), tuple(guards), op.cost, op.true_wins)
@@ -201,12 +201,15 @@ class Task:
         effects.append(GroundEffect(conj(running, late), r.atom, 0, one_less))
         effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, late), r.atom, 0, k))
 
-    def _progress(self, op: Operator, effects: list[GroundEffect]) -> None:
-        """Effects that mark subgoals as reached, in order; several may be reached by one step."""
+    def _progress(self, op: Operator, guards: list[Guard], effects: list[GroundEffect]) -> None:
+        """Effects that mark subgoals as reached, in order; several may be reached by one step. Where the order is strict, a guard
+        against a later one that comes about before its turn."""
         before: Node = TRUE
         touched = False
         for atom, sub in zip(self._reached, self.subgoals, strict=True):
             touched = touched or bool(op.writes & atoms(sub))
+            if self.goal.strict and before is not TRUE and op.writes & atoms(sub):
+                guards.append(Guard("ORDER", str(sub), disj(negate(op.regress(sub)), sub, before)))
             if touched:
                 now = conj(before, op.regress(sub))
                 if now is not FALSE:

@@ -31,6 +31,7 @@ class Code(StrEnum):
     HOOK = "HOOK"
     GOAL_NOT_REACHED = "GOAL_NOT_REACHED"
     KEEP_BROKEN = "KEEP_BROKEN"
+    ORDER = "ORDER"
     EXCLUDED = "EXCLUDED"
     # layer 2: safety
     RULE_BROKEN = "RULE_BROKEN"
