@@ -262,9 +262,9 @@ class _Solver:
             if status == "optimal":
                 break
             if status == "infeasible":
-                if self.best is not None or self.enough(cap, top):
+                if self.best is not None or cap >= FREE_CAP or self.enough(cap, top):
                     break
-                cap *= 4
+                cap = min(FREE_CAP, cap * 8)
                 continue
             break
         if status in ("optimal", "infeasible") and self.best is not None:
@@ -273,7 +273,9 @@ class _Solver:
             elif time.perf_counter() < self.end:
                 # Is there anything cheaper with more firings? Caps that no cheaper plan can exceed, and a lower cost.
                 status, _ = self.capped(None, self.cost - query.grain)
-                if status == "infeasible" and all(self.query.cost[:-1]):
+                if status == "infeasible" and all(
+                    c for u, c in enumerate(self.query.cost[:-1]) if u not in self.handing
+                ):
                     self.bound = self.cost
                 elif status == "infeasible":
                     cap = FREE_CAP
@@ -290,7 +292,8 @@ class _Solver:
     def enough(self, cap: int, cost: int) -> bool:
         """No plan of at most `cost - grain` fires a paid unit more than `cap` times."""
         most = max(0, cost - self.query.grain)
-        return all(c and most // c <= cap for c in self.query.cost[:-1])
+        paid = ((u, c) for u, c in enumerate(self.query.cost[:-1]) if u not in self.handing)
+        return all(c and most // c <= cap for _, c in paid)
 
     def caps(self, cap: int | None) -> list[int]:
         result: list[int] = []

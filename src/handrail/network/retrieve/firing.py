@@ -21,7 +21,8 @@ class Consumed:
         order: units in firing order, with repeats; None where there is no plan or none was found.
         cost: sum over all firings.
         bound: no plan costs less.
-        status: `proved`, `capped` (cheapest with at most `cap` firings of a unit), `feasible`, `open`, `unreachable`.
+        status: `proved`, `capped` (cheapest with at most `cap` firings of a unit), `feasible`, `open`,
+            `unreachable` (no plan fires a unit more than 10,000 times).
         cap: firings per unit allowed in the program that gave the answer.
         copies: start node -> how many of it are used up.
     """

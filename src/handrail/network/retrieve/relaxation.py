@@ -9,7 +9,10 @@ some order: loops are excluded by landmarks, added as they are needed. Every inc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +34,23 @@ def highs() -> Any:
     except ImportError as error:
         raise MissingExtra("exact retrieval by linear programming", "network", "highspy") from error
     return highspy
+
+
+@contextlib.contextmanager
+def _banner_to_stderr() -> Iterator[None]:
+    """HiGHS prints a banner when a solver is made, before it can be silenced; standard output may be our JSON."""
+    sys.stdout.flush()
+    try:
+        saved = os.dup(1)
+    except OSError:  # there is no standard output
+        yield
+        return
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +177,8 @@ class Program:
         lp.a_matrix_.start_ = starts
         lp.a_matrix_.index_ = np.array([c for row in rows.columns for c in row], dtype=np.int32)
         lp.a_matrix_.value_ = np.array([v for row in rows.values for v in row], dtype=float)
-        solver = module.Highs()
+        with _banner_to_stderr():
+            solver = module.Highs()
         solver.silent()
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("random_seed", 0)
