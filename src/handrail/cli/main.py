@@ -8,8 +8,11 @@ import typer
 from rich.console import Console
 
 from handrail import __version__
+from handrail.cli import again, live
 from handrail.cli import domain as domain_commands
 from handrail.cli import model as model_commands
+from handrail.cli import runs as runs_commands
+from handrail.cli import world as world_commands
 from handrail.cli.demo import demo
 from handrail.cli.doctor import doctor
 from handrail.cli.evaluate import evaluate
@@ -31,10 +34,14 @@ app.command()(plan)
 app.command()(check)
 app.command()(demo)
 app.command()(doctor)
+for command in (live.stop, live.answer, live.approve, live.pending, again.replay, again.resume):
+    app.command()(command)
 app.command(name="eval")(evaluate)
 app.command(name="init")(domain_commands.init)
 app.add_typer(domain_commands.app, name="domain")
 app.add_typer(model_commands.app, name="model")
+app.add_typer(runs_commands.app, name="runs")
+app.add_typer(world_commands.app, name="world")
 
 
 @app.callback(invoke_without_command=True)

@@ -6,6 +6,7 @@ an acknowledgement that is still pending.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -116,6 +117,12 @@ class RemoteHost:
     def fork(self) -> Any:
         """See `Forks.fork`."""
         return wire.unpack_fork(self._work.ask("fork"))
+
+    def quit(self) -> None:
+        """Let the host's process end; what moves is stopped first. No error where it has ended already."""
+        with contextlib.suppress(WorldError):
+            self._work.ask("quit")
+        self.close()
 
     def close(self) -> None:
         """End the connections; the host goes on."""
