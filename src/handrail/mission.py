@@ -19,13 +19,13 @@ from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal, GoalSource
 from handrail.domain.option import Option
-from handrail.domain.plan import Plan
+from handrail.domain.plan import Plan, Step
 from handrail.domain.state import State
 from handrail.domain.task import Task
 from handrail.errors import StaleError
 from handrail.execute.approval import Approval
 from handrail.execute.budget import Budgets
-from handrail.execute.card import Card, make_card
+from handrail.execute.card import Card, make_card, step_words
 from handrail.execute.loop import Executor
 from handrail.execute.loop import Outcome as Execution
 from handrail.execute.packed import pack_goal, pack_plan, pack_scene, recorded_pipeline, unpack_plan
@@ -191,7 +191,8 @@ class Mission:
         if not isinstance(approval, Approval):
             return Outcome("NOT_APPROVED", approval, runner.run, made.understood, made.verified)
         pipeline = Pipeline(self.dry_runs, runner.notary)
-        done = Executor(runner, pipeline, self.replanner, self.budgets).run(made.verified, approval)
+        journal = _Told(runner.log, self.say, made.verified.task)
+        done = Executor(runner, pipeline, self.replanner, self.budgets).run(made.verified, approval, journal=journal)
         return Outcome(done.reason, done.sentence, runner.run, made.understood, made.verified, done)
 
     def _approval(self, runner: Runner, verified: VerifiedPlan, card: Card) -> Approval | str:
@@ -326,8 +327,7 @@ class Mission:
         task = Task(state.objects, goal, excluded)
         before = Plan(plan.steps[:index])
         values = run_symbolic(before, task, state).values if index else task.start(state)
-        op = task.ground.operator(plan.steps[index])
-        facts = {a: values[a] for a in op.reads if a in values and a[0][0] != "$"}
+        facts = task.ground.operator(plan.steps[index]).circumstances(values)
         known = len(excluded)
         excluded.add(plan.steps[index], facts, sentence, code)
         return len(excluded) > known
@@ -343,6 +343,28 @@ class Mission:
         if control is not None:
             control.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Runner(host, log, self.person, control=control)
+
+
+class _Told(Journal):
+    """The execution's journal, which also says what it writes down."""
+
+    def __init__(self, log: Log, say: Say, task: Task) -> None:
+        super().__init__(log)
+        self._say, self._task, self._count = say, task, 0
+
+    def note(self, what: str, body: dict[str, Any], durable: bool = False) -> None:
+        """Write it down, then say it."""
+        super().note(what, body, durable)
+        if what == "judged":
+            self._count += 1
+            words = step_words(Step(body["step"][0], tuple(body["step"][1:])), self._task)
+            if body["effect"] == "seen":
+                self._say("running", f"{self._count} ✓ {words}")
+            else:
+                self._say("running", f"{self._count} ✗ {body['code']}: {body['sentence']}")
+        elif what == "verdict" and self._count:
+            again = "a new plan was proven" if body["accepted"] else "a new plan was refused"
+            self._say("replanned", again)
 
 
 def is_host(world: World | Host) -> bool:

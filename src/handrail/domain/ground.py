@@ -353,6 +353,20 @@ def atoms(node: Node) -> frozenset[Atom]:
     return frozenset(found)
 
 
+def support(node: Node, values: Values) -> frozenset[Atom]:
+    """The fluents that decide a node in a state: of a Switch only the branch taken, of a disjunction that holds one part that does."""
+    if isinstance(node, Switch):
+        v = values.get(node.atom, node.default)
+        rest = frozenset() if v is UNKNOWN else support(node.cases.get(v, node.otherwise), values)
+        return frozenset((node.atom,)) | rest
+    if isinstance(node, All):
+        return frozenset().union(*(support(p, values) for p in node.parts))
+    if isinstance(node, Any_):
+        held = next((p for p in node.parts if p.holds(values)), None)
+        return support(held, values) if held is not None else frozenset().union(*(support(p, values) for p in node.parts))
+    return atoms(node)
+
+
 def failing(node: Node, values: Values) -> tuple[Node, ...]:
     """The smallest parts that keep a node from holding, in reading order; empty where it holds.
 

@@ -29,6 +29,7 @@ from handrail.domain.ground import (
     conj,
     disj,
     negate,
+    support,
     switch,
 )
 from handrail.domain.values import UNKNOWN, Atom, Value, show_atom, show_value
@@ -155,6 +156,15 @@ class Operator:
     def writes(self) -> frozenset[Atom]:
         """Every fluent that the step may change."""
         return frozenset(self._by_atom)
+
+    def circumstances(self, values: Values) -> dict[Atom, Value]:
+        """The facts under which the step runs from a state: what decides its own needs there, and what it may change.
+
+        Rules are left out: they have nothing to do with whether a skill works.
+        """
+        found = frozenset().union(*(support(n, values) for _, n in self.needs)) | self.writes
+        by_default = {e.atom: e.default for e in self.effects}
+        return {a: values.get(a, by_default.get(a, UNKNOWN)) for a in sorted(found) if a[0][0] != "$"}
 
     def default(self, atom: Atom) -> Value:
         """The default of a fluent that the step writes."""

@@ -202,8 +202,10 @@ class Task:
         effects.append(GroundEffect(conj(Eq(r.atom, 0, 0), first, late), r.atom, 0, k))
 
     def _progress(self, op: Operator, guards: list[Guard], effects: list[GroundEffect]) -> None:
-        """Effects that mark subgoals as reached, in order; several may be reached by one step. Where the order is strict, a guard
-        against a later one that comes about before its turn."""
+        """Effects that mark subgoals as reached, in order; several may be reached by one step.
+
+        Where the order is strict, also a guard against a later one that comes about before its turn.
+        """
         before: Node = TRUE
         touched = False
         for atom, sub in zip(self._reached, self.subgoals, strict=True):

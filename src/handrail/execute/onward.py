@@ -72,9 +72,7 @@ def exclude(course: Course, judged: Judged) -> None:
     These are what its conditions read and what it would have changed, so that a way that was blocked from here may be tried from
     there.
     """
-    # The skill's own operator: what only a rule reads has nothing to do with the failure, and a planner would change it as a trick.
-    op = course.task.ground.operator(judged.step)
-    facts = {a: course.belief.get(a) for a in op.reads | op.writes}
+    facts = course.task.ground.operator(judged.step).circumstances(course.values)
     more = Exclusions(list(course.exclusions.items))
     more.add(judged.step, facts, judged.sentence, judged.code)
     course.exclusions = more
