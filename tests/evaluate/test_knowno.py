@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from handrail.evaluate import knowno
 from handrail.evaluate import knowno_methods as m
 from handrail.evaluate.knowno_cases import Case, fused, letter_bias, longer_texts, probabilities
 from handrail.evaluate.knowno_data import Found, cases_of, walk
+from handrail.evaluate.knowno_plots import main
 from handrail.evaluate.options import EvalOptions
 from handrail.evaluate.recordings import Record, Recorder, asked
 from handrail.evaluate.scenarios import sorting
@@ -137,6 +139,19 @@ def test_the_whole_evaluation(cases, monkeypatch):
     assert targets == {0.75, 0.8, 0.85, 0.9, 0.95, 0.99}
     ours = [r for r in result["deviation"] if r["method"].startswith("KnowNo (letters") and "deviation" in r]
     assert all(abs(r["deviation"]) < 0.07 for r in ours)
+
+
+def test_figures(tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [{"suite": "kitchen", "method": "KnowNo", "target": t, "plan": t, "deviation": 0.0, "help": t} for t in (0.8, 0.9)]
+    rows.append({"suite": "kitchen", "method": "KnowNo", "target": 0.99, "infeasible": "too few"})
+    result = {"model": "m", "suites": [{"suite": "kitchen", "used": True}], "deviation": rows, "tradeoff": rows[:2]}
+    (tmp_path / "r.json").write_text(json.dumps({"result": result}))
+    assert main([str(tmp_path / "r.json"), str(tmp_path / "out")]) == 0
+    drawn = sorted((tmp_path / "out").iterdir())
+    assert [f.name for f in drawn] == ["deviation-kitchen.png", "tradeoff-kitchen.png"]
+    assert all(f.read_bytes().startswith(b"\x89PNG") for f in drawn)
+    assert main([]) == 2
 
 
 def test_shipped_recordings_are_read_without_a_model():
