@@ -15,7 +15,7 @@ from handrail.world.mujoco.fixtures import Place
 from handrail.world.mujoco.kinematics import rot_z
 from handrail.world.mujoco.navigation import STAND, Floor
 from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure, spoken
-from handrail.world.mujoco.reach import WRIST, Search, starts, weights
+from handrail.world.mujoco.reach import WRIST, Search, in_base, starts, weights
 from handrail.world.mujoco.sim import Pose, Sim
 from handrail.world.mujoco.view import CLEARANCE_LIMIT, Held, View, held_in
 
@@ -72,6 +72,8 @@ class Act:
 
     def _still_held(self, geoms: NDArray[np.int32]) -> bool:
         assert self.holding is not None
+        if self.scene.profile.kind == "gantry":
+            return self.sim.held() == self.holding.name
         body = self.scene.body[self.holding.name]
         owner = self.scene.geom_body[geoms]
         mine = geoms[(owner == body).any(axis=1)]
@@ -151,7 +153,7 @@ class Act:
         if self.holding is None:
             return bool(np.max(np.abs(self.sim.arm - self.scene.ready)) < 0.05)
         grip = self.sim.grip.p
-        near = math.hypot(*(grip[:2] - self.sim.base[:2])) < 0.48 and grip[2] > 0.95
+        near = math.hypot(*(grip[:2] - self.sim.base[:2])) < 0.56 and grip[2] > 0.95
         return near and float(self.sim.pose(self.holding.name).r[2, 2]) > self.upright()
 
     def upright(self) -> float:
@@ -305,12 +307,38 @@ class Act:
             raise SkillFailure(Code.ARM_BLOCKED, f"The arm finds no way past {the(names[0]) if names else 'itself'}.", names)
         yield from motion.follow(sim, path, factor)
 
+    def draw_in(self, factor: float = 0.8) -> Motion:
+        """Bring what was just taken to where it is carried, upright: straight there, or up and back while level.
+
+        Raises:
+            SkillFailure: ARM_BLOCKED.
+        """
+        sim = self.sim
+        self.holding = held_in(sim) or self.holding
+        if self.tucked() or self.holding is None:
+            return
+        view = View(sim, self.holding)
+        finder = ArmPath(view, sim.base, upright=self.upright())
+        path = None
+        try:
+            path = finder.find(sim.arm, carry_posture(sim, view, self.holding), budget=40)
+        except SkillFailure:
+            path = None
+        path = path or level_path(sim, finder)
+        if path is None:
+            names = ranked(self.scene.owner[self.scene.geom[b]] for b in finder.blockers)
+            raise SkillFailure(
+                Code.ARM_BLOCKED, f"The arm can't draw in the {spoken(self.holding.name)} past {the(names[0]) if names else 'itself'}.", names
+            )
+        yield from motion.follow(sim, path, factor)
+        self.holding = held_in(sim) or self.holding
+
     def arrived(self, place: str) -> None:
         """Remember where the base drove to."""
         self.sim.memory = replace(self.sim.memory, base_at=place)
 
 
-CARRY_AT = ((0.36, 0.0), (0.40, 0.12), (0.40, -0.12), (0.32, 0.0))
+CARRY_AT = ((0.36, 0.0), (0.40, 0.12), (0.40, -0.12), (0.32, 0.0), (0.46, 0.0), (0.54, 0.0))
 CARRY_HEIGHTS = (1.15, 1.28, 1.02)
 
 
@@ -350,6 +378,33 @@ def carry_posture(sim: Sim, view: View, held: Held) -> Floats:
             if view.clear(base, a):
                 return a
     raise SkillFailure(Code.ARM_BLOCKED, f"The arm can't draw in the {spoken(held.name)} upright.", (held.name,))
+
+
+def level_path(sim: Sim, finder: ArmPath) -> list[Floats] | None:
+    """Joint positions that lift the hand and pull it in without turning it, or None."""
+    scene, base = sim.scene, sim.base
+    grip = sim.grip
+    p0, r0 = in_base(base[None], grip.p[None], grip.r[None])
+    w = weights(scene)
+    for z in CARRY_HEIGHTS:
+        for x, y in CARRY_AT:
+            corner = [np.array([*p0[0, :2], max(z, p0[0, 2])]), np.array([x, y, z])]
+            path, q, at = [sim.arm], sim.arm, p0[0]
+            for end in corner:
+                n = max(1, int(np.linalg.norm(end - at) / 0.05))
+                for k in range(1, n + 1):
+                    out, ok = scene.arm.solve((at + (end - at) * k / n)[None], r0, q[None], q, bias=0.0, weights=w, iterations=25)
+                    if not ok[0] or not finder.straight(q, out[0]):
+                        break
+                    q = out[0]
+                    path.append(q)
+                else:
+                    at = end
+                    continue
+                break
+            else:
+                return [path[0], *path[1:-1:2], path[-1]]
+    return None
 
 
 def the(owner: str) -> str:

@@ -38,12 +38,13 @@ def arrange(spec: Physical, state: State) -> Physical:
     """
     objects, domain = state.objects, state.objects.domain
     places = spec.places()
-    names = set(objects.of("item")) if "item" in domain.types else {n for n in spec.items if n in objects}
+    movable = domain.fluents["on"].params[0].types if "on" in domain.fluents else ()
+    names = {n for n in objects.members(*movable)} | {n for n in spec.items if n in objects}
     for name in names:
         if name not in spec.items:
             raise DomainError(f"item '{name}' has no physical description.{did_you_mean(name, set(spec.items))}")
-    for name in objects.of("place") if "place" in domain.types else ():
-        if name not in places:
+    for name in domain.fluents["on"].types and objects.members(*domain.fluents["on"].types) if "on" in domain.fluents else ():
+        if name not in places and name not in spec.items:
             raise DomainError(f"place '{name}' has no physical description.{did_you_mean(name, set(places))}")
     robot = next(iter(spec.robots.values()))
     if "holding" in domain.fluents and state.get(("holding", robot.hand)) not in (None, UNKNOWN):
@@ -51,8 +52,11 @@ def arrange(spec: Physical, state: State) -> Physical:
     items = {n: _item(spec, state, n) for n in spec.items if n in names}
     moved = [n for n in items if items[n].on != spec.items[n].on]
     made = spec.model_copy(update={"items": items, "fixtures": _fixtures(spec, state)})
+    stacked = {n for n in moved if items[n].on in items}
+    for name in stacked:
+        items[name] = items[name].model_copy(update={"at": (0.0, 0.0), "yaw": 0.0})
     if moved:
-        made = _spread(made, moved)
+        made = _spread(made, [n for n in moved if n not in stacked])
     at = state.get(("at", next(iter(spec.robots)))) if "at" in domain.fluents else UNKNOWN
     if isinstance(at, str) and at != robot.place:
         name = next(iter(spec.robots))

@@ -19,7 +19,7 @@ from handrail.errors import WorldError
 from handrail.numbers import wilson
 from handrail.world.mujoco.outcome import Code, Outcome
 from handrail.world.mujoco.sim import Noise, Sim
-from handrail.world.mujoco.skills import SKILLS, perform
+from handrail.world.mujoco.skills import perform, skills_of
 from handrail.world.mujoco.snapshot import Snapshot
 from handrail.world.mujoco.world import physical_args
 
@@ -46,7 +46,7 @@ def rehearse(plan: Plan, sim: Sim, robot: str, hand: str) -> Trial:
     """Run a plan's steps one after the other on a simulation, up to the first that fails; steps without motion count as done."""
     outcomes = []
     for k, step in enumerate(plan.steps):
-        if step.skill not in SKILLS:
+        if step.skill not in skills_of(sim):
             outcomes.append(Outcome(Code.DONE, "Nothing moves."))
             continue
         outcome = perform(sim, step.skill, *physical_args(step, robot, hand))

@@ -254,6 +254,19 @@ def _block(name: str, f: Fixture) -> Built:
     return Built(_box(f"{name}.body", (0, 0, h / 2), (w, d, h), _rgba(f, ".45 .50 .60")), [], [], [])
 
 
+def _tabletop(name: str, f: Fixture) -> Built:
+    w, d, h = f.size
+    xml = _box(f"{name}.top", (0, 0, h / 2), (w, d, h), _rgba(f, ".75 .72 .68"))
+    places = [Place(name, name, name, (0, 0, h), (w / 2 - 0.05, d / 2 - 0.05))]
+    for zone, (x, y, hx, hy) in f.zones.items():
+        xml += (
+            f'<geom name="{zone}.mark" type="box" pos="{x} {y} {h + 0.0002}" size="{hx} {hy} .0002" contype="0" '
+            'conaffinity="0" rgba=".55 .60 .65 1"/>'
+        )
+        places.append(Place(zone, name, name, (x, y, h), (hx - 0.03, hy - 0.03)))
+    return Built(xml, places[::-1], [], [])
+
+
 def _rgba(f: Fixture, default: str) -> str:
     return (" ".join(f"{c:g}" for c in f.colour) if f.colour else default) + " 1"
 
@@ -261,6 +274,7 @@ def _rgba(f: Fixture, default: str) -> str:
 _KINDS: dict[str, Callable[[str, Fixture], Built]] = {
     "counter": _counter, "table": _table, "shelf": _shelf, "fridge": _fridge, "microwave": _microwave,
     "drawer": _drawer, "sink": _sink, "stove": _stove, "bin": _bin, "block": _block,
+    "tabletop": _tabletop,
 }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def hold(sim: Sim) -> None:
         sim.data.ctrl[scene.base_u] = sim.base
         sim.data.ctrl[scene.arm_u] = sim.arm
     else:
-        sim.data.ctrl[:3] = sim.data.qpos[scene.base_q] if len(scene.base_q) else sim.data.qpos[:3]
+        sim.data.ctrl[scene.base_u] = sim.base
 
 
 def arm_speed(sim: Sim, factor: float = 1.0) -> Floats:

@@ -73,20 +73,24 @@ def facts(sim: Sim, template: State, hand: str, robot: str) -> dict[Atom, Value]
     out: dict[Atom, Value] = {}
     held = sim.held()
     if "at" in has:
-        place = sim.robot_place()
+        place = sim.robot_place() if robot in objects else None
         out["at", robot] = place if place is not None else UNKNOWN
     if "holding" in has:
         out["holding", hand] = held
+    # Where things can be on things (blocks, bowls) what is right below counts, otherwise the place.
+    stacks = "on" in has and any(objects.members(t) & set(scene.items) for t in domain.fluents["on"].types)
     people = set(scene.spec.people)
     trays = {tray_of(p): p for p in people}
     for item in scene.items:
-        where = None if item == held else sim.place_of(item)
+        if "on" in has and not _is(template, item, "on"):
+            continue
+        where = None if item == held else sim.support_of(item) if stacks else sim.place_of(item)
         person = trays.get(where or "", where if where in people else None)
         if "on" in has:
             out["on", item] = None if person else where
         if "given" in has:
             out["given", item] = person
-        if ("portions", item) and "portions" in has and _is(template, item, "portions"):
+        if "portions" in has and _is(template, item, "portions"):
             out["portions", item] = max(0, min(9, round(sim.memory.ml.get(item, 0.0) / scene.spec.portion_ml)))
         if "contents" in has and _is(template, item, "contents"):
             some = sim.memory.ml.get(item, 0.0) >= scene.spec.portion_ml / 2

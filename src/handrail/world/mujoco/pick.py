@@ -226,6 +226,7 @@ def pick(act: Act, thing: str) -> Motion:
     path = way.lift if up is None else up
     yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], path]), 0.2, 0.12)
     wanted = NUDGE if way.front else LIFT
+    yield from motion.wait(sim, 0.1)
     rose = sim.pose(thing).p[2] - before
     if rose < 0.5 * wanted or sim.held() != thing:
         act.holding, act.guarded = None, False
@@ -238,11 +239,7 @@ def pick(act: Act, thing: str) -> Motion:
     act.guarded = True
     act.touch = {thing}
     yield from motion.drive(sim, way.exit, 0.5)
-    act.holding = held_in(sim)
-    if not act.tucked():
-        view = View(sim, act.holding)
-        yield from act.arm_to(act.rest_posture(view), view, factor=0.8)
-    act.holding = held_in(sim)
+    yield from act.draw_in()
     act.bystanders({thing})
 
 

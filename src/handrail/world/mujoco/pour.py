@@ -94,10 +94,7 @@ def pour(act: Act, source: str, target: str) -> Motion:
     if up is not None:
         yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], up]), 0.2, 0.06)
     yield from act.back_off(View(sim, act.holding), act._away())
-    act.holding = held_in(sim) or act.holding
-    if not act.tucked():
-        view = View(sim, act.holding)
-        yield from act.arm_to(act.rest_posture(view), view, factor=0.7)
+    yield from act.draw_in(0.7)
     left = before - sim.memory.ml[source]
     arrived = sim.memory.ml.get(target, 0.0) - into_before
     spilled = sum(sim.memory.spilled.values()) - spilled_before

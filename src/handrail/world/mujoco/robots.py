@@ -20,6 +20,10 @@ FLANGE = 0.107
 BASE_LAG, LIFT_LAG, ARM_LAG = 0.1, 0.125, 0.06
 """kv / kp of the position servos [s]: how far a drive trails a moving command unless it is told the speed."""
 
+# The pads' gap reports a touch up to 1 mm away without a force, so that a grip that trembles by micrometres is still seen as one.
+GANTRY_HEIGHT = 0.9
+"""Height of a gantry's rod over the floor with its slides at zero [m]; the cup's rim is 4 cm below."""
+
 DEFAULTS = """
 <default>
   <geom friction=".7 .01 .001"/>
@@ -29,7 +33,7 @@ DEFAULTS = """
     <default class="wrist"><joint axis="0 0 1" damping=".5" armature=".3"/></default></default>
   <default class="finger"><joint type="slide" damping="20" armature=".1"/></default>
   <default class="pad"><geom type="box" contype="2" conaffinity="1" friction=".8 .02 .001" condim="4" solref=".01 1"
-    solimp=".95 .99 .001" rgba=".15 .15 .15 1"/></default>
+    solimp=".95 .99 .001" gap=".001" rgba=".15 .15 .15 1"/></default>
   <default class="item"><geom friction=".6 .01 .001" condim="4" solref=".01 1" solimp=".95 .99 .001"/></default>
 </default>
 """
@@ -134,7 +138,7 @@ def gantry(profile: Profile, robot: Robot) -> tuple[str, str]:
     """Three slides and a suction cup, for table tops; its frame hangs above the robot's `at`."""
     x, y, _ = robot.at
     body = f"""
-<body name="robot.base" pos="{x} {y} 1.1" childclass="robot" gravcomp="1">
+<body name="robot.base" pos="{x} {y} {GANTRY_HEIGHT}" childclass="robot" gravcomp="1">
   <joint name="robot.x" type="slide" axis="1 0 0" damping="20"/>
   <joint name="robot.y" type="slide" axis="0 1 0" damping="20"/>
   <joint name="robot.z" type="slide" axis="0 0 1" damping="20"/>

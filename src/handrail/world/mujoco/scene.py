@@ -190,12 +190,17 @@ class Scene:
     @cached_property
     def base_q(self) -> NDArray[np.intp]:
         """Addresses of base x, y, heading in qpos."""
-        return np.array([self.qpos_of(j) for j in robots.BASE_JOINTS])
+        return np.array([self.qpos_of(j) for j in self.base_joints])
+
+    @cached_property
+    def base_joints(self) -> tuple[str, ...]:
+        """Joints of the base, or the three slides of a gantry."""
+        return robots.BASE_JOINTS if self.profile.kind == "mobile_arm" else ("robot.x", "robot.y", "robot.z")
 
     @cached_property
     def base_v(self) -> NDArray[np.intp]:
         """Addresses of the base's velocities in qvel."""
-        return np.array([int(self.model.joint(j).dofadr[0]) for j in robots.BASE_JOINTS])
+        return np.array([int(self.model.joint(j).dofadr[0]) for j in self.base_joints])
 
     @cached_property
     def robot_v(self) -> NDArray[np.intp]:

@@ -11,10 +11,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from handrail.world.mujoco import liquid
+from handrail.errors import DomainError
+from handrail.world.mujoco import liquid, shapes
 from handrail.world.mujoco.fixtures import DOOR_OPEN, LEVER_ON, Place
 from handrail.world.mujoco.kinematics import matrix_quat, rot_z
 from handrail.world.mujoco.scene import Scene
+from handrail.world.mujoco.spec import Cup, Item
 
 Floats = NDArray[np.float64]
 
@@ -117,10 +119,16 @@ class Sim:
         for name in scene.levers:
             data.qpos[scene.qpos_of(f"{name}.lever")] = 0.42 if scene.spec.fixtures[name].on else -0.42
         mujoco.mj_kinematics(self.model, data)
-        for name, item in scene.spec.items.items():
-            surface = self.surface(scene.places[item.on])
-            p = surface.p + surface.r @ np.array([item.at[0], item.at[1], 0.001])
-            self.put(name, Pose(p, surface.r @ rot_z(math.radians(item.yaw))))
+        set_down: dict[str, Pose] = {}
+        waiting = dict(scene.spec.items)
+        while waiting:
+            ready = [n for n, i in waiting.items() if i.on in scene.places or i.on in set_down]
+            if not ready:
+                raise DomainError(f"items rest on each other in a circle: {', '.join(waiting)}")
+            for name in ready:
+                item = waiting.pop(name)
+                set_down[name] = self._resting(item, set_down)
+                self.put(name, set_down[name])
         if scene.profile.kind == "mobile_arm":
             x, y, heading = scene.robot.at
             data.qpos[scene.base_q] = (x, y, math.radians(heading))
@@ -129,6 +137,8 @@ class Sim:
             data.ctrl[scene.base_u] = data.qpos[scene.base_q]
             data.ctrl[scene.arm_u] = scene.ready
             data.ctrl[scene.grip_u] = scene.profile.opening / 2
+        else:
+            data.ctrl[scene.base_u] = 0.0
         mujoco.mj_forward(self.model, data)
         vessels = {n: i.content for n, i in scene.spec.items.items() if i.content}
         self.memory = Memory(ml={n: c.ml for n, c in vessels.items()}, of={n: c.of for n, c in vessels.items()})
@@ -138,6 +148,17 @@ class Sim:
             self.memory = replace(self.memory, base_at=scene.robot.place)
             if scene.robot.moved:
                 self._stand(scene.robot.place)
+
+    def _resting(self, item: Item, others: Mapping[str, Pose]) -> Pose:
+        """Where an item stands at first: on a place, on another item, or in a bowl."""
+        turn = rot_z(math.radians(item.yaw))
+        if item.on in self.scene.places:
+            surface = self.surface(self.scene.places[item.on])
+            return Pose(surface.p + surface.r @ np.array([item.at[0], item.at[1], 0.001]), surface.r @ turn)
+        below = others[item.on]
+        shape = self.scene.spec.items[item.on].shape
+        rise = 0.009 if isinstance(shape, Cup) else shapes.height(shape) + 0.0005
+        return Pose(below.p + below.r @ np.array([item.at[0], item.at[1], rise]), below.r @ turn)
 
     def _stand(self, place: str) -> None:
         """Put the robot at a free stance near a place; for set-up only."""
@@ -250,8 +271,9 @@ class Sim:
             if self.data.ctrl[3] < 0.5:
                 return None
             cup = self.scene.geom["robot.cup"]
-            pairs = self.contact_pairs()
-            rows = pairs[(pairs == cup).any(axis=1)]
+            # Adhesion acts through the cup's margin, so whatever the cup has a contact with is drawn to it.
+            rows = np.asarray(self.data.contact.geom).reshape(-1, 2)
+            rows = rows[(rows == cup).any(axis=1)]
             names = [self.scene.body_item.get(int(self.scene.geom_body[g])) for g in rows.ravel() if g != cup]
             return next((n for n in names if n), None)
         left, right = self.pad_touch()
@@ -316,9 +338,27 @@ class Sim:
         last = self.memory.base_at
         if last is not None and gap(last) <= NEAR:
             return last
+        if self.scene.profile.kind != "mobile_arm":
+            return None
         near = [(gap(n), n) for n in self.scene.places if n not in self.scene.spec.people and "." not in n]
         best = min(near)
         return best[1] if best[0] <= NEAR else None
+
+    def support_of(self, item: str) -> str | None:
+        """What an item stands on or lies in: another item or a place."""
+        p = self.pose(item).p
+        best: tuple[float, str] | None = None
+        for name, other in self.scene.spec.items.items():
+            if name == item:
+                continue
+            q = self.pose(name)
+            off, rise = float(np.hypot(*(p[:2] - q.p[:2]))), float(p[2] - q.p[2])
+            opening, tall = shapes.mouth(other.shape), shapes.height(other.shape)
+            inside = isinstance(other.shape, Cup) and off < opening and -0.005 < rise < tall
+            on_top = not isinstance(other.shape, Cup) and off < shapes.base_radius(other.shape) and abs(rise - tall) < 0.01
+            if (inside or on_top) and (best is None or rise < best[0]):
+                best = (rise, name)
+        return best[1] if best else self.place_of(item)
 
     def place_of(self, item: str) -> str | None:
         """The place on whose surface an item stands (directly or on other things), judged by geometry."""

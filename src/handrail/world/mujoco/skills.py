@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from handrail.errors import WorldError, did_you_mean
-from handrail.world.mujoco import motion
+from handrail.world.mujoco import motion, suction
 from handrail.world.mujoco.act import Act
 from handrail.world.mujoco.doors import close, open_
 from handrail.world.mujoco.give import hand_over
@@ -36,17 +36,25 @@ SKILLS: dict[str, Skill] = {
     "switch_off": switch_off,
 }
 
+SUCTION: dict[str, Skill] = {"pick": suction.pick, "place": suction.place}
+
+
+def skills_of(sim: Sim) -> dict[str, Skill]:
+    """What the robot of a scene can do, by name."""
+    return SKILLS if sim.scene.profile.kind == "mobile_arm" else SUCTION
+
 
 class Running:
     """A skill in progress. Planning happens inside `step`, motion one control period for each call."""
 
     def __init__(self, sim: Sim, skill: str, *args: str, limit: int = LIMIT) -> None:
-        if skill not in SKILLS:
-            raise WorldError(f"the simulator has no skill '{skill}'.{did_you_mean(skill, set(SKILLS))}")
+        known = skills_of(sim)
+        if skill not in known:
+            raise WorldError(f"the simulated robot has no skill '{skill}'.{did_you_mean(skill, set(known))}")
         self.sim = sim
         self.act = Act(sim, limit)
         self.outcome: Outcome | None = None
-        self._motion = SKILLS[skill](self.act, *args)
+        self._motion = known[skill](self.act, *args)
 
     def step(self) -> Outcome | None:
         """Move on by one control period; the outcome once it ended."""

@@ -134,16 +134,18 @@ class Fixture(_Strict):
         at: middle of the footprint.
         size: full width (x), depth (y) and height (z).
         levels: for a shelf, the place names and the heights of their boards.
+        zones: for a table top, further places on it: middle x, y and half extents x, y.
         height: for a fridge, the height of its inner shelf; for a microwave, of its stand.
         switch: whether it has a lever that turns it on and off.
         on, open: its state at first.
     """
 
-    kind: Literal["counter", "table", "shelf", "fridge", "microwave", "drawer", "sink", "stove", "bin", "block"]
+    kind: Literal["counter", "table", "shelf", "fridge", "microwave", "drawer", "sink", "stove", "bin", "block", "tabletop"]
     at: Pair
     yaw: Degrees = 0.0
     size: tuple[Metres, Metres, Metres]
     levels: dict[str, Metres] = {}
+    zones: dict[str, tuple[Coordinate, Coordinate, Metres, Metres]] = {}
     height: Metres | None = None
     switch: bool = False
     on: bool = False
@@ -223,7 +225,7 @@ class Physical(_Strict):
             if fixture.kind == "shelf":
                 found += list(fixture.levels)
             elif fixture.kind != "block":
-                found.append(name)
+                found += [name, *fixture.zones]
         return found + list(self.people)
 
     @model_validator(mode="after")

@@ -98,10 +98,7 @@ def wipe(act: Act, tool: str, where: str) -> Motion:
         yield from motion.track(sim, np.stack([a, b]), 0.2, length, watch=lambda: _mark(act, tool, place, surface, touched))
     yield from motion.track(sim, np.stack([q[-1], *_lifted(act, q[-1])]), 0.2, 0.08)
     yield from act.back_off(View(sim, act.holding), act._away())
-    act.holding = held_in(sim) or act.holding
-    if not act.tucked():
-        view = View(sim, act.holding)
-        yield from act.arm_to(act.rest_posture(view), view, factor=0.8)
+    yield from act.draw_in(0.8)
     share = _covered(centre, yaw, surface, touched)
     act.notes["wiped_share"] = share
     if share < ENOUGH:

@@ -21,7 +21,7 @@ from handrail.world.mujoco.faults import Disturbance, Fault, Faults
 from handrail.world.mujoco.outcome import Code, Outcome
 from handrail.world.mujoco.perception import SEEN, Perception, facts, perceived
 from handrail.world.mujoco.sim import Sim
-from handrail.world.mujoco.skills import SKILLS, Running
+from handrail.world.mujoco.skills import Running, skills_of
 from handrail.world.mujoco.snapshot import Snapshot
 from handrail.world.mujoco.spec import Physical, read_physical
 from handrail.world.protocol import Capabilities, Failure, Progress, Status, Stopped, StopVerdict
@@ -95,7 +95,7 @@ class MujocoWorld:
         known = set(state.objects.domain.skills)
         passive = {s.name for s in state.objects.domain.skills.values() if s.asks}
         self.capabilities = Capabilities(
-            (self.robot,), tuple(sorted((set(SKILLS) & known) | passive)), forks=True, partial=self.perception.miss > 0
+            (self.robot,), tuple(sorted((set(skills_of(self.sim)) & known) | passive)), forks=True, partial=self.perception.miss > 0
         )
         self._told: dict[Atom, Value] = {a: v for a, v in state.values.items() if a[0] not in SEEN}
         self._attempts: dict[str, _Attempt] = {}
@@ -145,7 +145,7 @@ class MujocoWorld:
                 return self._refuse(attempt, "the robot is still busy with another step")
             if skill.asks:
                 return goal_id
-            if step.skill not in SKILLS:
+            if step.skill not in skills_of(self.sim):
                 return self._refuse(attempt, f"the simulated robot has no skill '{step.skill}'")
             args = self._resolve(step, number)
             fault = self.faults.drawn(self.seed, number)
