@@ -15,10 +15,13 @@ from itertools import product
 from typing import Protocol
 
 from handrail.domain.domain import Domain
-from handrail.domain.formula import And, Assign, Call, Condition, Const, Each, Effect, Not, Or, Param, When
+from handrail.domain.formula import And, Assign, Call, Condition, Const, Each, Effect, Not, Or, Param, Test, When
 from handrail.domain.goal import Goal, GoalSource
+from handrail.domain.ground import FALSE
+from handrail.domain.grounder import grounder
 from handrail.domain.option import Option, not_listed
 from handrail.domain.state import State
+from handrail.domain.text.walk import params_in
 from handrail.domain.values import Value
 from handrail.errors import ConfigError
 from handrail.intent.clauses import Clause, clauses
@@ -59,11 +62,14 @@ class RequestReader:
         limit: options at most, the not-listed one included; ≥ 2.
         least: readings whose words fit less than this, as a share of a perfect fit, are left out.
         slack: nor are those taken that fit this much less than the best one.
+        tidy: what skills can switch both ways (doors, switches) ends as it was, for the objects that a goal names,
+            unless the request is about it.
     """
 
     limit: int = 24
     least: float = 0.45
     slack: float = 0.3
+    tidy: bool = True
 
     def __post_init__(self) -> None:
         if self.limit < 2:
@@ -97,7 +103,7 @@ class RequestReader:
             if len({r.text for r in chosen}) < len(chosen):
                 continue  # one thing asked for twice is another reading's work done by nobody
             fit = sum(r.fit for r in chosen) / len(chosen)
-            option = _option(parts, chosen, names, state)
+            option = _option(parts, chosen, names, state, self.tidy)
             if option.key not in made or made[option.key][0] < fit:
                 made[option.key] = (fit, option)
         ranked = sorted(made.values(), key=lambda f: (-f[0], f[1].text))[: self.limit - 1]
@@ -166,7 +172,9 @@ def _best(per_clause: Sequence[Sequence[_Reading]], most: int) -> list[tuple[_Re
     return list(product(*(readings[:each] if len(per_clause) > 1 else readings for readings in per_clause)))
 
 
-def _option(parts: Sequence[Clause], chosen: Sequence[_Reading], names: Names, state: State) -> Option:
+def _option(
+    parts: Sequence[Clause], chosen: Sequence[_Reading], names: Names, state: State, tidy: bool
+) -> Option:
     final: list[Condition] = []
     subgoals: list[Condition] = []
     keep: list[Condition] = []
@@ -189,6 +197,8 @@ def _option(parts: Sequence[Clause], chosen: Sequence[_Reading], names: Names, s
             for part in reading.parts:
                 keep.append(Not(part.condition))
                 said.append(f", without this: {part.text}")
+    if tidy:
+        final += _as_it_was([p for r in chosen for p in r.parts], state)
     final = list(dict.fromkeys(final))
     goal = Goal(
         final[0] if len(final) == 1 else And(tuple(final)),
@@ -198,6 +208,46 @@ def _option(parts: Sequence[Clause], chosen: Sequence[_Reading], names: Names, s
         "".join(said),
     )
     return Option(goal.goal_id, goal.text, goal, (), _attributes(chosen, names))
+
+
+def _as_it_was(parts: Sequence[Literal], state: State) -> list[Condition]:
+    """Present values of two-way facts about the goal's objects, such as that the drawer is shut."""
+    ways = two_way(state.objects.domain)
+    asked = {(f[0].name, *(str(a) for a in f[0].args)) for p in parts if (f := fact_of(p.condition)) is not None}
+    out: list[Condition] = []
+    for name in sorted({o for p in parts for o in p.objects}):
+        for fluent in sorted(ways):
+            declared = state.objects.domain.fluents[fluent]
+            if name not in state.objects.members(*declared.params[0].types) or (fluent, name) in asked:
+                continue
+            value = state.get((fluent, name))
+            if _can_change(fluent, name, state) and isinstance(value, bool):
+                test = Test(Call(fluent, (Const(name),)), "==", Const(True))
+                out.append(test if value else Not(test))
+    return out
+
+
+def two_way(domain: Domain) -> frozenset[str]:
+    """Boolean fluents of one object that some skill makes true and another makes false, whatever else is the case."""
+    given: dict[str, set[object]] = {}
+    for skill in domain.skills.values():
+        for effect in skill.makes:
+            if isinstance(effect, Assign) and isinstance(effect.value, Const) and isinstance(effect.value.value, bool):
+                given.setdefault(effect.target.name, set()).add(effect.value.value)
+    return frozenset(n for n, values in given.items() if len(values) == 2 and len(domain.fluents[n].params) == 1)
+
+
+def _can_change(fluent: str, name: str, state: State) -> bool:
+    """Whether any skill can change this fact of this object: a table has no door to leave open."""
+    node = grounder(state.objects).node
+    for skill in state.objects.domain.skills.values():
+        for effect in skill.makes:
+            if isinstance(effect, Assign) and effect.target.name == fluent and isinstance(effect.target.args[0], Param):
+                binding = {effect.target.args[0].name: name}
+                own = [n for n in skill.needs if params_in(n) <= binding.keys()]
+                if all(node(n, binding) is not FALSE for n in own):
+                    return True
+    return False
 
 
 def _attributes(chosen: Sequence[_Reading], names: Names) -> tuple[tuple[str, str], ...]:

@@ -133,6 +133,34 @@ class Cassette(Model):
                 )
         return reply
 
+    def requests(self) -> list[tuple[str, dict[str, Any], Reply]]:
+        """(kind, request as data, reply) of everything recorded, in the file's order.
+
+        Raises:
+            ParseError: the file is damaged.
+        """
+        out = []
+        with self._lock, self._open("rt") as stream:
+            next(stream)
+            for line in stream:
+                record = json.loads(line)
+                out.append((str(record["kind"]), record["request"], self._replies[record["key"]]))
+        return out
+
+    def compact(self) -> Path:
+        """Write the file anew in one piece, which compresses far better than many appended ones."""
+        with self._lock:
+            with self._open("rt") as stream:
+                text = stream.read()
+            part = self.path.with_name(f"{self.path.name}.part")
+            if self.path.suffix == ".gz":
+                with part.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
+                    packed.write(text.encode())
+            else:
+                part.write_text(text, encoding="utf-8")
+            part.replace(self.path)
+        return self.path
+
     def close(self) -> None:
         """Close the model behind it."""
         if self.inner is not None:
