@@ -16,10 +16,9 @@ def small(seed: int, costs: tuple[int, ...] = (50, 100, 150, 200, 300, 700)) -> 
     rng = random.Random(seed)
     nodes = rng.randint(5, 9)
     start = rng.randint(1, 2)
-    units = []
-    for n in range(start, nodes):
-        if rng.random() < 0.85:
-            units.append((rng.sample(range(n), min(n, rng.choice([1, 1, 2]))), [n]))
+    units = [
+        (rng.sample(range(n), min(n, rng.choice([1, 1, 2]))), [n]) for n in range(start, nodes) if rng.random() < 0.85
+    ]
     while len(units) < rng.randint(6, 10):
         ins = rng.sample(range(nodes), rng.choice([1, 1, 2, 3]))
         outs = rng.sample(range(start, nodes), rng.choice([1, 1, 2]))
@@ -55,8 +54,7 @@ def merged(seed: int, trees: int, size: int, share: float = 0.6, back: float = 0
             made = [m for m in made if len(made) <= 2 or rng.random() >= 0.35]
             made += [o for o in outs if o not in made]
     produced = [o for _, outs in units for o in outs]
-    for _ in range(int(len(units) * back)):
-        units.append(([rng.choice(produced)], [rng.choice(produced)]))
+    units += [([rng.choice(produced)], [rng.choice(produced)]) for _ in range(int(len(units) * back))]
     costs = [rng.choice([100, 150, 200, 300, 400, 500, 600, 700, 800, 850, 900]) for _ in units]
     return Hypergraph.build(units, costs, len(number)), frozenset(leaves), (number["goal",],)
 

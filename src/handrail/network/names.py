@@ -87,11 +87,18 @@ def _library_singular(word: str) -> str:
     if lemma and lemma[0] != word:
         return str(lemma[0])
     try:
-        import inflect
+        singular = _inflect().singular_noun(word)
     except ImportError:
         return plain_singular(word)
-    singular = inflect.engine().singular_noun(inflect.Word(word) if hasattr(inflect, "Word") else word)
     return str(singular) if singular else word
+
+
+@cache
+def _inflect() -> Any:
+    """The inflect engine; importing it takes a second or more, so only when it is needed."""
+    import inflect
+
+    return inflect.engine()
 
 
 def plain_singular(word: str) -> str:
@@ -215,8 +222,10 @@ class Names:
         if " " not in name:
             name = step(Rule.COMPOUND, name, self._spaced(name))
             for prefix in self.prefixes:
+                if not name.startswith(prefix) or name in self.known:
+                    continue
                 rest = self._spaced(self.singular_of(name[len(prefix) :]))
-                if name.startswith(prefix) and rest in self.known and name not in self.known:
+                if rest in self.known:
                     states = (prefix,)
                     name = step(Rule.PREFIX, name, rest, prefix)
                     break
