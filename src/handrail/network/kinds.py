@@ -20,6 +20,7 @@ class Kinds:
         lids: covers and foils.
         raw_states: states that an unprocessed object may have.
         made_states: states that show a mixture, whatever the label.
+        packages: containers that things are sold in.
     """
 
     tools: frozenset[str]
@@ -28,6 +29,7 @@ class Kinds:
     lids: frozenset[str]
     raw_states: frozenset[str]
     made_states: frozenset[str]
+    packages: frozenset[str]
 
     def stays(self, label: str) -> bool:
         """True for what is still there after use; compound labels are judged by their last word too."""
@@ -47,7 +49,8 @@ class Kinds:
         """What a node is where nothing makes it.
 
         A tool, container or appliance without content is a tool. With one ingredient it is a package (raw), with more
-        a composite. Food in a state that nobody had to make is raw, anything else is composite.
+        a composite. Food in a state that nobody had to make, or in the package it is sold in, is raw; anything else is
+        composite.
         """
         if self.stays(node.label):
             if not node.ingredients and not node.states & self.made_states:
@@ -55,8 +58,10 @@ class Kinds:
             if len(node.ingredients) <= 1 and not node.states & self.made_states:
                 return LeafKind.RAW
             return LeafKind.COMPOSITE
-        if not node.ingredients and node.states <= self.raw_states and not node.treatments:
-            return LeafKind.RAW
+        if not node.ingredients and not node.treatments:
+            packed = any(r.container in self.packages for r in node.relations)
+            if packed or node.states <= self.raw_states:
+                return LeafKind.RAW
         return LeafKind.COMPOSITE
 
 
@@ -64,5 +69,5 @@ class Kinds:
 def kinds() -> Kinds:
     """The shipped vocabulary."""
     raw = load_yaml(DATA / "kinds.yaml")
-    names = ("tools", "containers", "appliances", "lids", "raw_states", "made_states")
+    names = ("tools", "containers", "appliances", "lids", "raw_states", "made_states", "packages")
     return Kinds(*(frozenset(map(str, raw[name])) for name in names))

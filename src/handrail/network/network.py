@@ -21,6 +21,7 @@ class Network:
         ins: for each unit the numbers of its distinct input nodes, in written order.
         outs: the same for outputs.
         identity: the rule that was used.
+        first_used: nodes that some tree uses before it makes them.
     """
 
     units: tuple[FunctionalUnit, ...]
@@ -30,6 +31,7 @@ class Network:
     ins: tuple[tuple[int, ...], ...] = field(repr=False)
     outs: tuple[tuple[int, ...], ...] = field(repr=False)
     identity: Identity = Identity.FULL
+    first_used: frozenset[int] = frozenset()
 
     def votes(self, unit: int) -> int:
         """How many different voices contain the unit; a voice that says it twice counts once."""
@@ -61,9 +63,13 @@ class Network:
         return result
 
     def stock(self, kitchen: Iterable[ObjectNode] = (), vocabulary: Kinds | None = None) -> set[int]:
-        """What a kitchen has: every node of kind raw or tool, made or not, plus what is listed."""
+        """What a kitchen has: nodes of kind raw or tool that some tree takes as given, plus what is listed.
+
+        A composite that a tree takes as given is a dangling intermediate and not in stock: otherwise the cheapest plan
+        would be the tree with most of its steps missing.
+        """
         known = vocabulary or kinds()
-        have = {i for i, n in enumerate(self.nodes) if known.leaf(n) is not LeafKind.COMPOSITE}
+        have = {n for n in self.first_used if known.leaf(self.nodes[n]) is not LeafKind.COMPOSITE}
         for node in kitchen:
             number = self.find(node)
             if number is not None:
@@ -98,10 +104,14 @@ def merge(trees: Iterable[TaskTree], identity: Identity = Identity.FULL) -> Netw
             projected[node] = found
         return found
 
+    first_used: set[int] = set()
     for tree in trees:
+        made: set[int] = set()
         for unit in tree.units:
             i = tuple(dict.fromkeys(map(numbered, unit.inputs)))
             o = tuple(dict.fromkeys(map(numbered, unit.outputs)))
+            first_used.update(n for n in i if n not in made)
+            made.update(o)
             key = (unit.motion, frozenset(i), frozenset(o))
             at = seen.get(key)
             if at is None:
@@ -114,4 +124,13 @@ def merge(trees: Iterable[TaskTree], identity: Identity = Identity.FULL) -> Netw
                 outs.append(o)
             else:
                 sources[at].append(unit.source)
-    return Network(tuple(units), tuple(map(tuple, sources)), tuple(nodes), number, tuple(ins), tuple(outs), identity)
+    return Network(
+        tuple(units),
+        tuple(map(tuple, sources)),
+        tuple(nodes),
+        number,
+        tuple(ins),
+        tuple(outs),
+        identity,
+        frozenset(first_used),
+    )
