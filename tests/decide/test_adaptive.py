@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from handrail.decide.adaptive import LAC, Method
 from handrail.decide.conformal import softmax, threshold
+from handrail.domain.option import Score
 from handrail.errors import ConfigError
 
 APS = Method("aps")
@@ -51,6 +52,14 @@ def test_nan_fails_towards_asking(method):
     assert 0 in method.members([math.nan, 0.9], 0.2)
     with pytest.raises(ConfigError):
         method.members([0.5, 0.5], math.nan)
+
+
+def test_an_upper_bound_is_the_worst_in_calibration_and_stays_in_use():
+    made = [Score(0.0, "letters"), Score(-0.1, "letters", upper_bound=True), Score(-3.0, "letters")]
+    assert LAC.score_of(made, [1]) == math.inf
+    assert LAC.score_of(made, [1, 2]) == LAC.score_of(made, [2]) < math.inf
+    assert LAC.score_of(made, [0]) == pytest.approx(1 - softmax([0.0, -0.1, -3.0])[0])
+    assert 1 in LAC.members(softmax([s.value for s in made]), 0.6)
 
 
 def test_misuse():

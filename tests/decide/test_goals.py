@@ -149,6 +149,10 @@ def test_commands(tmp_path):
     made = run(app, ["calibrate", str(file), "--n", "120", "--epsilon", "0.2", "--delta", "none", "--json"])
     assert made.exit_code == 0, made.output
     assert "on average" in json.loads(made.stdout)["promise"]
+    joint = ["calibrate", str(tmp_path / "j.json"), "--n", "160", "--epsilon", "0.2", "--delta", "0.1", "--most-help"]
+    refused = run(app, [*joint, "0.02"])
+    assert refused.exit_code == 3 and "nearest" in refused.output and not (tmp_path / "j.json").exists()
+    assert run(app, [*joint, "0.9"]).exit_code == 0
     shown = run(app, ["decide", "Open the fridge.", "--calibration", str(file), "--json"])
     assert json.loads(shown.stdout)["decision"] == "act"
     plain = run(app, ["decide", "Bring me the mug.", "--calibration", str(file)])

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from handrail.decide.limits import Case, Limits, Met, NotMet, meet
+from handrail.decide.calibration import Calibration
+from handrail.decide.limits import Case, Limits, Met, NotMet, jointly, meet
 from handrail.errors import ConfigError
 
 
@@ -59,6 +60,20 @@ def test_promises_are_kept_but_for_delta():
             false += miss > 0.2 or helped > 0.5
     assert made > 5
     assert false / runs <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / runs)
+
+
+def test_a_calibration_under_a_joint_limit(tmp_path):
+    own = cases(600, 0.05)
+    calibration = Calibration.make([c.label for c in own], 0.15)
+    found = jointly(calibration, own, Limits(0.15, 0.4))
+    assert isinstance(found, Calibration) and found.threshold() == meet(own, Limits(0.15, 0.4)).threshold
+    assert "asked in at most 0.4" in found.promise() and "0.05" in found.promise()
+    again = Calibration.load(found.save(tmp_path / "c.json"))
+    assert again.threshold() == found.threshold() and again.digest == found.digest != calibration.digest
+    assert found.at(0.15).threshold() == calibration.threshold()
+    assert isinstance(jointly(calibration, cases(600, 1.0), Limits(0.1, 0.3)), NotMet)
+    with pytest.raises(ConfigError, match="neither"):
+        Calibration.make([0.1] * 30, 0.15, groups=["a"] * 30, joint=found.joint)
 
 
 def test_misuse():

@@ -199,6 +199,9 @@ def calibrate(
     delta: Annotated[str, typer.Option(help="Accepted chance of an unlucky calibration; 'none': on average.")] = "0.01",
     tuning: Annotated[int, typer.Option(min=20, help="Requests that fit the weights.")] = 60,
     by_group: Annotated[bool, typer.Option("--by-group", help="A threshold for each kind of request.")] = False,
+    most_help: Annotated[
+        float | None, typer.Option(min=0.01, max=0.99, help="Also promise that at most this share is asked about.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the generated requests.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write a page with plots here.")] = None,
     plots: Annotated[Path | None, typer.Option(help="Write the plots as PNG into this folder.")] = None,
@@ -219,6 +222,8 @@ def calibrate(
             scene_of(domain, scene), model_of(model), labels, n, seed, epsilon, None if delta == "none" else delta,
             tuning, by_group, cache, command, lambda done, total: bar.update(task, completed=done, total=total),
         )  # fmt: skip
+    if most_help is not None:
+        made = _with_help_limit(made, epsilon, most_help, delta)
     made.calibration.save(out)
     if report is not None or plots is not None:
         from handrail.decide.plots import page, pictures
@@ -236,6 +241,24 @@ def calibrate(
         return
     console.print(made.calibration.promise(), highlight=False)
     console.print(f"written: {out}")
+
+
+def _with_help_limit(made: Made, epsilon: str, most_help: float, delta: str) -> Made:
+    """The calibration under a joint limit; ends the command where it can't be met."""
+    from handrail.cli.exits import Exit
+    from handrail.decide.goal_calibration import Made
+    from handrail.decide.limits import Case, Limits, NotMet, jointly
+
+    method = made.calibration.method
+    cases = [
+        Case.of(method.strangeness(c.probabilities), method.case_score(c.probabilities, c.right), c.other)
+        for c in made.cases
+    ]
+    found = jointly(made.calibration, cases, Limits(epsilon, most_help, "0.05" if delta == "none" else delta))
+    if isinstance(found, NotMet):
+        Console(stderr=True).print(f"Refused: {found.sentence}.", highlight=False)
+        raise typer.Exit(Exit.REFUSED)
+    return Made(found, made.cases)
 
 
 def _threshold(made: Made) -> Any:

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from handrail.decide.conformal import INFINITY, label_of, nonconformity
+from handrail.decide.conformal import INFINITY, confidences, label_of, nonconformity
+from handrail.domain.option import Score
 from handrail.errors import ConfigError
 
 Name = Literal["lac", "aps", "raps"]
@@ -73,6 +74,15 @@ class Method:
             return INFINITY
         value = self.strangeness(probabilities)[label]
         return INFINITY if value != value else value
+
+    def score_of(self, scores: Sequence[Score], acceptable: Iterable[int], temperature: float = 1.0) -> float:
+        """The calibration score of one case from scorers' numbers, upper bounds read as the worst.
+
+        An acceptable option whose number is only an upper bound (a letter that a list left out) could be anything below
+        it: it counts for nothing here, while in use its bound keeps it in the set. Both err towards asking.
+        """
+        known = [i for i in acceptable if not scores[i].upper_bound]
+        return self.case_score(confidences(scores, temperature), known)
 
     def members(self, probabilities: Sequence[float], limit: float) -> list[int]:
         """Indices of the prediction set; options without a usable score stay in."""

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,23 @@ FORMAT, VERSION = "handrail-calibration", 1
 Unit = Literal["step", "episode"]
 
 
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A threshold under which both limits hold, unless the calibration was unlucky (probability delta).
+
+    Attributes:
+        threshold: the largest nonconformity that stays in the set.
+        miss: accepted share of misses.
+        help: accepted share of requests that are asked about.
+        delta: accepted probability of an unlucky calibration.
+    """
+
+    threshold: float
+    miss: float
+    help: float
+    delta: float
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """Calibration scores with everything needed to decide on them.
@@ -44,6 +61,7 @@ class Calibration:
         groups: the group of each score (ambiguity type, user, site), or None for one pool.
         minimum_group: a group with fewer scores always asks; None for as many as the level needs.
         weights: for known shift or audited labels, or None.
+        joint: a threshold that keeps a joint limit on misses and help, in place of the rank's (see `limits`).
         notes: plain facts for people: date, command, domain, counts.
     """
 
@@ -57,6 +75,7 @@ class Calibration:
     groups: tuple[str, ...] | None = None
     minimum_group: int | None = None
     weights: Floats | None = None
+    joint: Joint | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -94,7 +113,9 @@ class Calibration:
             raise ConfigError("weighted calibrations have the marginal guarantee only; leave delta out")
         if self.weights is not None and self.groups is not None:
             raise ConfigError("weights and groups can't be combined; weight within each group's own calibration")
-        if self.groups is None:
+        if self.joint is not None and (self.groups is not None or self.weights is not None):
+            raise ConfigError("a joint limit goes with neither groups nor weights")
+        if self.groups is None and self.joint is None:
             _ = self.rank
 
     @property
@@ -126,6 +147,8 @@ class Calibration:
 
     @cached_property
     def _pooled(self) -> float:
+        if self.joint is not None:
+            return self.joint.threshold
         if self.weights is not None:
             return weighted_threshold(self.scores, self.weights, float(self.weights.max()), self.epsilon)
         return at_rank(self.scores, self.rank)
@@ -160,7 +183,7 @@ class Calibration:
         Raises:
             ConfigError: the level can't be met; the message names how many cases would do.
         """
-        made = replace(self, epsilon=exact(epsilon), delta=None if delta is None else exact(delta, "delta"))
+        made = replace(self, joint=None, epsilon=exact(epsilon), delta=None if delta is None else exact(delta, "delta"))
         made._validate()
         return made
 
@@ -182,7 +205,13 @@ class Calibration:
     def promise(self) -> str:
         """What may be claimed, and what not, in words."""
         what = "all steps of an episode" if self.unit == "episode" else "a step"
-        if self.weights is not None:
+        if self.joint is not None:
+            first = (
+                f"the right option is missing in at most {self.joint.miss:.3g} of cases and a person is asked in at most "
+                f"{self.joint.help:.3g}, unless this calibration of {self.n} was unlucky (probability at most "
+                f"{self.joint.delta:.3g})"
+            )
+        elif self.weights is not None:
             share, size = float(1 - self.epsilon), effective_size(self.weights)
             first = (
                 f"on average over calibrations the right option is in the set in at least {share:.3g} of cases, as "
@@ -227,6 +256,9 @@ class Calibration:
             body["groups"], body["minimum_group"] = list(self.groups), self.minimum_group
         if self.weights is not None:
             body["weights"] = self.weights.tolist()
+        if self.joint is not None:
+            limit = self.joint.threshold
+            body["joint"] = {**asdict(self.joint), "threshold": "inf" if math.isinf(limit) else limit}
         return body
 
     @cached_property
@@ -284,6 +316,7 @@ class Calibration:
                 groups=body.get("groups"),
                 minimum_group=body.get("minimum_group"),
                 weights=body.get("weights"),
+                joint=_joint(body.get("joint")),
                 notes=body.get("notes", {}),
             )
         except KeyError as error:
@@ -293,6 +326,15 @@ class Calibration:
         if "digest" in body and body["digest"] != made.digest:
             raise ParseError("the calibration was changed after it was made: its digest doesn't fit its content", where)
         return made
+
+
+def _joint(body: Any) -> Joint | None:
+    if body is None:
+        return None
+    shares = [float(body[k]) for k in ("miss", "help", "delta")]
+    if not all(0 < s < 1 for s in shares):
+        raise ValueError(f"a joint limit's shares lie between 0 and 1, got {shares}")
+    return Joint(_number(body["threshold"]), *shares)
 
 
 def _number(value: Any) -> float:

@@ -10,11 +10,12 @@ the number of thresholds. All p-values are exact binomial tails.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from handrail.decide.calibration import Calibration, Joint
 from handrail.decide.conformal import INFINITY, Floats
 from handrail.decide.rank import Level, exact
 from handrail.errors import ConfigError
@@ -128,6 +129,21 @@ def meet(cases: Sequence[Case], limits: Limits, *, grid: int = 12, pilot: float 
         miss_bounds[best],
         help_bounds[best],
     )
+
+
+def jointly(calibration: Calibration, cases: Sequence[Case], limits: Limits) -> Calibration | NotMet:
+    """The calibration with a threshold that keeps both limits, or why there is none.
+
+    Args:
+        calibration: made on the same cases, without groups or weights.
+        cases: its cases.
+        limits: what must hold.
+    """
+    found = meet(cases, limits)
+    if isinstance(found, NotMet):
+        return found
+    joint = Joint(found.threshold, found.miss, found.help, float(exact(limits.delta, "delta")))
+    return replace(calibration, joint=joint)
 
 
 def _grid(labels: npt.NDArray[np.float64], size: int) -> Floats:

@@ -1,7 +1,7 @@
 """Figures 3 and 4 of KnowNo from a result of `handrail eval knowno`: `python -m handrail.evaluate.knowno_plots RESULT FOLDER`.
 
-    deviation-SUITE.png   plan success minus target, by target (figure 3)
-    tradeoff-SUITE.png    plan success against help (figure 4)
+deviation-SUITE.png   plan success minus target, by target (figure 3)
+tradeoff-SUITE.png    plan success against help (figure 4)
 """
 
 from __future__ import annotations
