@@ -28,7 +28,7 @@ from handrail.execute.budget import Budgets
 from handrail.execute.card import Card, make_card, step_words
 from handrail.execute.loop import Executor
 from handrail.execute.loop import Outcome as Execution
-from handrail.execute.packed import pack_goal, pack_plan, pack_scene, recorded_pipeline, unpack_plan
+from handrail.execute.packed import pack_goal, pack_plan, pack_scene, recorded_pipeline, unpack_plan, unpack_scene
 from handrail.execute.person import Nobody, Person
 from handrail.execute.replan import Replanner
 from handrail.execute.runner import Runner, Stopping
@@ -257,20 +257,23 @@ class Mission:
         return made
 
     def _observe(self, runner: Runner, journal: Journal) -> State:
+        """What is seen now; in a replay what was seen then, with the objects that were in sight."""
+        seen: list[State] = []
+
         def look() -> State:
-            return runner.host.observe().state
+            seen.append(runner.host.observe().state)
+            if seen[0].objects.domain.fingerprint != self.domain.fingerprint:
+                raise StaleError("the world's domain is not the mission's; load both from one file")
+            return seen[0]
 
         def unpack(body: dict[str, Any]) -> State:
+            objects = seen[0].objects if seen else unpack_scene(body["scene"], self.domain)
             return State(objects, wire.unpack_values(body["values"]))
 
-        seen = look() if journal.live else None
-        if seen is not None and seen.objects.domain.fingerprint != self.domain.fingerprint:
-            raise StaleError("the world's domain is not the mission's; load both from one file")
-        objects = seen.objects if seen is not None else self.domain.objects()
         return journal.outside(
             "observed",
             {},
-            lambda: seen if seen is not None else look(),
+            look,
             lambda s: {"scene": pack_scene(s.objects), "values": wire.pack_values(s.values)},
             unpack,
         )
