@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from handrail.intent.verbs import VERBS
+
 MAX_WORDS = 120
 """A longer request is not cut: it is asked about as a whole."""
 
@@ -58,7 +60,7 @@ class Clause:
     question: bool = False
 
 
-def clauses(request: str, verbs: frozenset[str]) -> tuple[Clause, ...]:
+def clauses(request: str, verbs: frozenset[str] = VERBS) -> tuple[Clause, ...]:
     """Cut a request into clauses.
 
     Args:
@@ -105,11 +107,9 @@ def _base(text: str) -> str:
     first, _, rest = text.strip().partition(" ")
     low = first.lower()
     if low.endswith("ing") and len(low) > 5:
-        low = low[:-3]
-        if len(low) > 2 and low[-1] == low[-2] and low[-1] not in "ls":
-            low = low[:-1]
-        elif low.endswith(("v", "c", "s", "os", "is", "ip")):
-            low += "e"
+        base = low[:-3]
+        tries = (base, f"{base}e", base[:-1] if base[-1] == base[-2] else base)
+        low = next((t for t in tries if t in VERBS), base)
     return _TAIL.sub("", f"{low} {rest}".strip()).lower()
 
 
@@ -125,8 +125,10 @@ def _coordinated(text: str, verbs: frozenset[str]) -> list[str]:
             continue
         out.append(_inherit(out[-1], head, verbs))
         place = _PLACE.search(out[-1])
-        if place and not _PLACE.search(out[-2]):  # "put the apple and the book on the table"
-            out[-2] = f"{out[-2]} {place.group()}"
+        for i in range(len(out) - 2, -1, -1):  # "put the apple, the book and the mug on the table"
+            if not place or _PLACE.search(out[i]):
+                break
+            out[i] = f"{out[i]} {place.group()}"
     return [_resolved(out, i) for i in range(len(out))] or [_polite(text)]
 
 

@@ -7,7 +7,7 @@ mentioned, and does what the verb asks for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from handrail.domain.state import State
 from handrail.intent.literals import Literal, fact_of
@@ -24,6 +24,7 @@ _SENSE = {
 _SPEAKER = frozenset({"me", "us", "my", "i", "mine"})
 _PEOPLE = frozenset({"person", "human", "user", "people"})
 _SELF = frozenset({"robot", "hand", "arm", "gripper"})
+_SOURCE = frozenset({"from", "off"})
 _EVERY = frozenset({"all", "both", "every", "each"})
 _LITTLE = """
 to in on into onto of at for from with by up down off out over back away here there it them one ones thing something
@@ -53,6 +54,7 @@ class Mention:
         objects: candidates.
         weight: 1 for a full name, less for a part of one, an attribute or a kind.
         every: "all", "both" or the like stands before it.
+        source: "from", "off" or "out of" stands before it: it says where something is, not where it is to go.
     """
 
     start: int
@@ -60,6 +62,7 @@ class Mention:
     objects: frozenset[str]
     weight: float
     every: bool = False
+    source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,8 @@ class Matcher:
                 both = before.objects & found.objects  # "metal bowl", "blue mug"
                 mentions[-1] = Mention(before.start, found.end, both, max(before.weight, found.weight), before.every)
             else:
-                mentions.append(found)
+                source = found.start > 0 and bool(_SOURCE & set(words[max(0, found.start - 2) : found.start]))
+                mentions.append(replace(found, source=source and bool(found.objects & self._places)))
             at = found.end
         if throws_away(clause):
             bins = frozenset(
@@ -228,10 +232,10 @@ class Matcher:
         return 0.0
 
     def _explains(self, mention: Mention, literal: Literal) -> float:
-        if mention.objects & set(literal.objects):
+        if mention.objects & set(literal.objects) and not mention.source:
             return 1.0
         if any(self._where.get(o, set()) & mention.objects for o in literal.objects):
-            return 0.7  # "the cola from the fridge"
+            return 1.0 if mention.source else 0.7  # "the cola from the fridge", "the cola in the fridge"
         return 0.0
 
 

@@ -158,7 +158,7 @@ def _joined(analysis: Analysis, scored: Sequence[tuple[float, Literal]], matcher
         for second in every:
             if second.condition == first.condition or main not in second.objects or first.skill == second.skill:
                 continue
-            if not any(m.objects & set(second.objects) for m in left) or matcher.contradict(first, second):
+            if not any(m.objects & set(second.objects) and not m.source for m in left) or matcher.contradict(first, second):
                 continue
             both = matcher.score(analysis, first, second) / BEST
             if both > scored[0][0]:

@@ -94,14 +94,17 @@ def _broken_rule(goal: Goal, state: State, task: Task, exclusions: Exclusions | 
     verdict = check_symbolic(found.plan, task, state)
     for reason in verdict.reasons:
         said = reason.sentence.split(": ", 1)[-1]  # without "Step 3, hand_over(...)"
-        return f"A rule forbids it: {_rule_of(said)}"
+        return f"A rule forbids it: {_rule_of(said, safety)}"
     return ""
 
 
-def _rule_of(said: str) -> str:
+def _rule_of(said: str, safety: Safety) -> str:
+    for rule in safety.rules:
+        if rule.because and str(rule) in said:
+            said = rule.because
     for lead in ("would break the rule: ", "is forbidden here: ", "would go to a "):
         said = said.removeprefix(lead)
-    return said[:1].upper() + said[1:]
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}."
 
 
 def _without_rules(state: State) -> State:
