@@ -15,6 +15,7 @@ from handrail.world.mujoco.fixtures import Place
 from handrail.world.mujoco.kinematics import rot_z
 from handrail.world.mujoco.navigation import STAND, Floor
 from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure, spoken
+from handrail.world.mujoco.scene import UNSEEN
 from handrail.world.mujoco.reach import WRIST, Search, in_base, starts, weights
 from handrail.world.mujoco.sim import Pose, Sim
 from handrail.world.mujoco.view import CLEARANCE_LIMIT, Held, View, held_in
@@ -92,6 +93,8 @@ class Act:
                     continue
                 if owner == "floor" and scene.robot_geom[ours]:
                     continue
+                if owner == UNSEEN and scene.robot_geom[ours] and not scene.hand_geom[ours]:
+                    motion.bump(self.sim, owner)
                 what = f"The {spoken(self.holding.name)}" if load and self.holding else "The robot"
                 raise SkillFailure(Code.COLLISION, f"{what} hit {the(owner)}.", (owner,))
 

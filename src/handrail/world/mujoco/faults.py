@@ -90,6 +90,7 @@ class Disturbance:
         self.stop_now = False
         self.target: str | None = None
         self.push = np.zeros(3)
+        self.wanted = self.weakened = math.nan
 
     def __call__(self, sim: Sim) -> None:
         """Act before a control period."""
@@ -115,7 +116,11 @@ class Disturbance:
             case Fault.WEAK:
                 # A drive that gives a fifth: command just past where the fingers are.
                 weak = scene.profile.grip_newton / 5 / 1500
-                sim.data.ctrl[scene.grip_u] = max(float(sim.data.ctrl[scene.grip_u]), sim.aperture - weak)
+                now = float(sim.data.ctrl[scene.grip_u])
+                if now != self.weakened:
+                    self.wanted = now
+                self.weakened = max(self.wanted, sim.aperture - weak)
+                sim.data.ctrl[scene.grip_u] = self.weakened
             case Fault.MOVED:
                 self._move(sim)
             case Fault.SHUT:

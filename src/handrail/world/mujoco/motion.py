@@ -126,21 +126,38 @@ def drive(sim: Sim, goal: Floats, speed: float | None = None, watch: Callable[[]
         sim.data.ctrl[scene.base_u] = wanted + BASE_LAG * delta * (ds / (n * sim.period))
         yield
         if np.linalg.norm(sim.base[:2] - wanted[:2]) > STALL:
-            hold(sim)
-            blocker = base_contact(sim)
-            ahead = delta[:2] / max(float(np.linalg.norm(delta[:2])), 1e-9)
-            spot = sim.base[:2] + ahead * (RADIUS + BUMP)
-            sim.memory = replace(sim.memory, bumps=(*sim.memory.bumps, (float(spot[0]), float(spot[1]))))
-            what = f"The base pushes against {spoken(blocker)}" if blocker else "The base is held back by something"
-            raise SkillFailure(
-                Code.BASE_STALLED,
-                f"{what} that is not where the map says, near ({sim.base[0]:.1f}, {sim.base[1]:.1f}).",
-                (blocker,) if blocker else (),
-            )
+            bump(sim, base_contact(sim), delta[:2])
         if watch is not None:
             watch()
     sim.data.ctrl[scene.base_u] = start + delta
     yield from settle(sim)
+
+
+def bump(sim: Sim, blocker: str | None, toward: Floats | None = None) -> None:
+    """Something that is not in the map holds the base: stop, remember the spot, and say so.
+
+    Args:
+        sim: the simulation.
+        blocker: what the base touches, if anything.
+        toward: direction of travel (2,); by default the direction of the present command.
+
+    Raises:
+        SkillFailure: BASE_STALLED, always.
+    """
+    scene = sim.scene
+    ahead = np.array(sim.data.qvel[scene.base_v][:2]) if toward is None else np.array(toward)
+    if np.linalg.norm(ahead) < 1e-3:
+        ahead = sim.data.ctrl[scene.base_u][:2] - sim.base[:2]
+    ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
+    hold(sim)
+    spot = sim.base[:2] + ahead * (RADIUS + BUMP)
+    sim.memory = replace(sim.memory, bumps=(*sim.memory.bumps, (float(spot[0]), float(spot[1]))))
+    what = f"The base pushes against the {spoken(blocker)}," if blocker else "The base is held back by something"
+    raise SkillFailure(
+        Code.BASE_STALLED,
+        f"{what} which is not in the map, near ({sim.base[0]:.1f}, {sim.base[1]:.1f}).",
+        (blocker,) if blocker else (),
+    )
 
 
 def settle(sim: Sim, periods: int = 25) -> Motion:

@@ -19,7 +19,8 @@ from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.pick import CHECKS, INSERT
 from handrail.world.mujoco.reach import Search, line, search
 from handrail.world.mujoco.sim import Pose, Sim
-from handrail.world.mujoco.view import View
+from handrail.world.mujoco.spec import Ball
+from handrail.world.mujoco.view import View, held_in
 
 Floats = NDArray[np.float64]
 Motion = Generator[None, None, None]
@@ -59,6 +60,9 @@ def screen(sim: Sim, thing: str, to: str) -> Place:
     scene = sim.scene
     if sim.held() != thing:
         raise SkillFailure(Code.NOT_HOLDING, f"The hand does not hold the {spoken(thing)}.", (thing,))
+    if to in scene.items:
+        # On top of another thing: its upper side is the surface, one spot in the middle.
+        return Place(to, to, to, (0.0, 0.0, shapes.height(scene.spec.items[to].shape)), (0.0, 0.0))
     place = scene.places[to]
     if place.door is not None and not sim.is_open(place.door):
         raise SkillFailure(Code.DOOR_CLOSED, f"The {spoken(place.door)} is closed.", (place.door,))
@@ -83,7 +87,7 @@ def spots(sim: Sim, thing: str, place: Place) -> list[Floats]:
     radius = shapes.footprint(scene.spec.items[thing].shape)
     others = []
     for name, item in scene.spec.items.items():
-        if name == thing:
+        if name in (thing, place.name):
             continue
         local = surface.r.T @ (sim.sense(name).p - surface.p)
         if -0.05 < local[2] < 0.3:
@@ -252,7 +256,7 @@ def put_down(act: Act, thing: str, where: Place, way: Release, floor: Floor) -> 
     assert act.holding is not None
     yield from act.go(way.entry, floor)
     # What is held may have shifted on the way: aim anew from here.
-    act.holding = _now(act)
+    act.holding = held_in(sim) or act.holding
     steps = _aim(act, way)
     view = View(sim, act.holding)
     yield from act.arm_to(steps[0], view, factor=0.8)
@@ -269,12 +273,6 @@ def put_down(act: Act, thing: str, where: Place, way: Release, floor: Floor) -> 
     yield from motion.wait(sim, 0.3)
     _verify(act, thing, where, way)
     act.bystanders({thing})
-
-
-def _now(act: Act) -> object:
-    from handrail.world.mujoco.view import held_in
-
-    return held_in(act.sim)
 
 
 def _aim(act: Act, way: Release) -> Floats:
@@ -301,7 +299,7 @@ def _verify(act: Act, thing: str, where: Place, way: Release) -> None:
     error = pose.p - way.target.p
     off = float(np.linalg.norm(error[:2]))
     up = float(pose.r[2, 2])
-    rolling = isinstance(act.scene.spec.items[thing].shape, shapes.Ball)
+    rolling = isinstance(act.scene.spec.items[thing].shape, Ball)
     if (up < TILTED and not rolling) or off > 0.06 or abs(error[2]) > 0.03:
         fate = "tipped over" if up < TILTED else "did not stay where it was put"
         raise SkillFailure(

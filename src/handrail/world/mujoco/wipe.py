@@ -18,6 +18,7 @@ from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.pick import CHECKS
 from handrail.world.mujoco.reach import Search, line, search
 from handrail.world.mujoco.sim import Pose
+from handrail.world.mujoco.spec import Box
 from handrail.world.mujoco.view import View, held_in
 
 Floats = NDArray[np.float64]
@@ -163,7 +164,7 @@ def _mark(act: Act, tool: str, place: Place, surface: Pose, touched: set[tuple[i
         return
     pose = sim.pose(tool)
     shape = scene.spec.items[tool].shape
-    hx, hy = (shape.size[0] / 2, shape.size[1] / 2) if isinstance(shape, shapes.Box) else (0.03, 0.03)
+    hx, hy = (shape.size[0] / 2, shape.size[1] / 2) if isinstance(shape, Box) else (0.03, 0.03)
     for x in np.arange(-hx, hx + 1e-9, CELL / 2):
         for y in np.arange(-hy, hy + 1e-9, CELL / 2):
             local = surface.r.T @ (pose.p + pose.r @ np.array([x, y, 0.0]) - surface.p)
