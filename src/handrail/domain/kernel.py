@@ -13,9 +13,9 @@ import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 
-from handrail.domain.ground import Node, Values, failing
+from handrail.domain.ground import Node, Values, atoms, failing
 from handrail.domain.operator import Operator
-from handrail.domain.values import Atom, Value
+from handrail.domain.values import UNKNOWN, Atom, Value
 
 
 class Kernel:
@@ -49,14 +49,23 @@ class Kernel:
         return failing(self.end, running)
 
     def reads(self, values: Mapping[Atom, Value]) -> dict[Atom, Value]:
-        """The facts of a state on which the suffix depends there: read by one of its steps before any of them wrote it."""
+        """The facts of a state on which the suffix depends there: read by a step, or by the end, before any step surely wrote it."""
         written: set[Atom] = set()
+        running: dict[Atom, Value] = dict(values)
         found: dict[Atom, Value] = {}
-        for op in self.operators:
-            for atom in op.reads - written:
+
+        def look(read: frozenset[Atom]) -> None:
+            for atom in read - written:
                 if atom in values and atom[0][0] != "$":
                     found.setdefault(atom, values[atom])
-            written |= op.writes
+
+        for op in self.operators:
+            look(op.reads)
+            if not op.applicable(running):
+                return dict(sorted(found.items()))
+            # An effect that may not fire leaves what was there, so only what surely changed stops being read.
+            written |= {a for a, v in op.apply(running).items() if v is not UNKNOWN}
+        look(atoms(self.end))
         return dict(sorted(found.items()))
 
     @cached_property

@@ -20,7 +20,7 @@ from handrail.domain.plan import Step
 from handrail.domain.rules import Rule, RuleKind
 from handrail.domain.state import State
 from handrail.domain.types import Kind, Objects
-from handrail.domain.values import Atom, Value
+from handrail.domain.values import UNKNOWN, Atom, Value
 from handrail.errors import DomainError, did_you_mean
 
 
@@ -96,19 +96,22 @@ class Task:
         Args:
             state: where the plan starts.
             carried: monitor values from an earlier part of the same run, so that promises survive a replan.
+
+        A promise that the state may or may not open is unknown, and no plan ends with it. What the state shows goes together with
+        what is carried: a door that a person opened meanwhile opens a promise, and one that was shut keeps it.
         """
         values = dict(state.values)
+        old = carried or {}
         for r in self.rules:
             if r.rule.kind is RuleKind.BEFORE:
-                values[r.atom] = r.first.holds(values)
+                values[r.atom] = r.first.holds(values) or old.get(r.atom) is True
             elif r.rule.kind is RuleKind.AFTER:
-                open_now = r.first.holds(values) and not r.second.holds(values)
-                values[r.atom] = r.rule.within if open_now else 0
+                values[r.atom] = _promise(r, values, old.get(r.atom, 0))
         before = True
         for atom, sub in zip(self._reached, self.subgoals, strict=True):
             before = before and sub.holds(values)
             values[atom] = before
-        values.update({a: v for a, v in (carried or {}).items() if a[0] == "$rule" or (a[0] == "$goal" and v is True)})
+        values.update({a: v for a, v in old.items() if a[0] == "$goal" and v is True})
         return values
 
     def monitors(self, values: Values) -> dict[Atom, Value]:
@@ -224,6 +227,16 @@ class Task:
         """For each suffix of a plan (the whole first, the empty one last) the weakest condition from which it still works."""
         operators = tuple(self.operator(s) for s in steps)
         return tuple(Kernel(operators[i:], self.end) for i in range(len(steps) + 1))
+
+
+def _promise(r: _GroundRule, values: Values, before: Value) -> Value:
+    """How many steps are left for the promise of an `after` rule: those carried, all of them where it is new, 0 where none is open."""
+    if r.second.holds(values):
+        return 0
+    if before is UNKNOWN or (isinstance(before, int) and before > 0):
+        return before
+    new = conj(r.first, negate(r.second))
+    return r.rule.within if new.holds(values) else 0 if negate(new).holds(values) else UNKNOWN
 
 
 def no_go_rules(objects: Objects) -> tuple[Rule, ...]:
