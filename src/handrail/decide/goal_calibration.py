@@ -131,7 +131,8 @@ def calibrate(
         if score is not None:
             columns.insert(0, list(score(one, context, options)))
         rows.append((one, options, np.array(columns).T, right_indices(options, one.right)))
-    weights = fit(names, [x for _, _, x, _ in rows[:tuning]], [r for _, _, _, r in rows[:tuning]])
+    first = rows[:tuning]
+    weights = fit(names, [x for _, _, x, _ in first], [r for _, _, _, r in first], nonnegative=True)
     cases = []
     for one, options, x, right in rows[tuning:]:
         shares = tuple(softmax(weights.utility(x).tolist()))

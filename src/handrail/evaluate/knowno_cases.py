@@ -127,7 +127,7 @@ def features(case: Case, names: Sequence[str] = FUSED) -> Floats:
 def fused(cases: Sequence[Case], tuning: Sequence[Case]) -> tuple[list[Case], Weights]:
     """The cases with a fitted "fusion" score, and its weights; the tuning cases must be none of them."""
     names = [n for n in FUSED if all(n in c.scores for c in (*cases, *tuning))]
-    weights = fit(names, [features(c, names) for c in tuning], [c.right for c in tuning])
+    weights = fit(names, [features(c, names) for c in tuning], [c.right for c in tuning], nonnegative=True)
     out = []
     for case in cases:
         values = weights.utility(features(case, names))

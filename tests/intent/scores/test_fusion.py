@@ -57,12 +57,23 @@ def test_a_perfect_feature_keeps_a_finite_weight():
     assert 0 < fit(["x"], cases, [[0]] * 20).values[0] < 50
 
 
+def test_a_score_need_not_count_against_an_option():
+    found = fit(["a", "b", "c"], *choices(800), nonnegative=True)
+    assert found.values[0] > 1 and found.values[1] == 0
+
+
 def test_fusing_scorers():
     options = [Option("a", "bring the cola"), Option("b", "put the cola in the drawer")]
     weights = Weights(("overlap", "verb"), (1.0, 2.0))
     fusion = Fusion([Words("overlap"), Words("verb")], weights)
     scores = fusion.score(Context("", "bring me the cola"), options)
     assert [s.value for s in scores] == pytest.approx([3.0, 1 / 3])
+    asked = []
+    counted = Words("verb")
+    counted.score = lambda context, options: asked.append(1)
+    silent = Fusion([Words("overlap"), counted], Weights(("overlap", "verb"), (1.0, 0.0)))
+    assert [s.value for s in silent.score(Context("", "bring me the cola"), options)] == pytest.approx([1.0, 1 / 3])
+    assert not asked
     other = Fusion([Words("overlap"), Words("verb")], Weights(("overlap", "verb"), (1.0, 2.5)))
     assert other.score(Context("", "x"), options)[0].provenance != scores[0].provenance
     with pytest.raises(ConfigError, match="another scorer"):

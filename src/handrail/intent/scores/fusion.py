@@ -64,7 +64,11 @@ class Weights:
 
 
 def fit(
-    names: Sequence[str], cases: Sequence[Floats], acceptable: Sequence[Sequence[int]], ridge: float = 0.01
+    names: Sequence[str],
+    cases: Sequence[Floats],
+    acceptable: Sequence[Sequence[int]],
+    ridge: float = 0.01,
+    nonnegative: bool = False,
 ) -> Weights:
     """Fit the weights.
 
@@ -73,6 +77,7 @@ def fit(
         cases: features per scenario, shape (options, features), all finite.
         acceptable: indices of the options that would do, per scenario; scenarios without any are left out.
         ridge: penalty on the squared weights, of features scaled to unit spread, per scenario.
+        nonnegative: no feature counts against an option: for scores, where "higher is better" was known before.
 
     Raises:
         ConfigError: nothing to learn from, or features that don't fit together.
@@ -97,7 +102,8 @@ def fit(
             slope -= (p[a] @ x[a]) / max(mass, 1e-300) - p @ x
         return total, slope
 
-    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
+    bounds = [(0.0, None)] * len(names) if nonnegative else None
+    found = minimize(loss, np.full(len(names), 0.1), jac=True, method="L-BFGS-B", bounds=bounds)
     return Weights(tuple(names), tuple((found.x / spread).tolist()), len(used))
 
 
@@ -107,7 +113,7 @@ def _softmax(u: Floats) -> Floats:
 
 
 class Fusion:
-    """Scorers combined by fitted weights; all must be on the log scale.
+    """Scorers combined by fitted weights; all must be on the log scale. One that counts for nothing is not asked.
 
     Args:
         scorers: in the weights' order; their kinds must be the weights' names.
@@ -141,7 +147,10 @@ class Fusion:
         """
         columns: list[list[float]] = []
         bounds = [False] * len(options)
-        for scorer, name in zip(self.scorers, self.weights.names, strict=True):
+        for scorer, name, weight in zip(self.scorers, self.weights.names, self.weights.values, strict=True):
+            if weight == 0:
+                columns.append([0.0] * len(options))
+                continue
             scores = scorer.score(context, options)
             if scores[0].kind != name or scores[0].scale != "log":
                 raise ConfigError(
