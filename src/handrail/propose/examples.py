@@ -91,10 +91,10 @@ def _plans(every: tuple[Literal, ...], state: State, names: Names) -> list[Examp
     """Two short plans by the planner, the second ending in another skill than the first."""
     found: list[tuple[Plan, Literal]] = []
     tried: dict[str, int] = {}
-    for literal in _spread(every):
+    for literal in _spread(every, state):
         if len(found) == 2 or tried.get(literal.skill, 0) >= 2 or sum(tried.values()) >= _TRIES:
             continue
-        if literal.stated or any(literal.skill == other.skill for _, other in found):
+        if any(literal.skill == other.skill for _, other in found):
             continue
         tried[literal.skill] = tried.get(literal.skill, 0) + 1
         solution = solve(Task(state.objects, Goal(literal.condition)), state, budget=_QUICK)
@@ -104,14 +104,23 @@ def _plans(every: tuple[Literal, ...], state: State, names: Names) -> list[Examp
     return [_checked(plan, literal, state, names) for plan, literal in found[:2]]
 
 
-def _spread(every: tuple[Literal, ...]) -> list[Literal]:
-    """Readings of all skills in turn, so that none of them fills the examples."""
+def _spread(every: tuple[Literal, ...], state: State) -> list[Literal]:
+    """What is not so yet, of all skills in turn, so that none of them fills the examples.
+
+    Skills with about three needs come first: they take a few steps, and seldom none or many.
+    """
+    skills = state.objects.domain.skills
+    node = grounder(state.objects).node
     groups: dict[str, list[Literal]] = {}
     for one in every:
-        groups.setdefault(one.skill, []).append(one)
+        if not one.stated and not node(one.condition).holds(state.values):
+            groups.setdefault(one.skill, []).append(one)
+    order = sorted(groups, key=lambda name: (abs(len(skills[name].needs) - 3), name))
     deep = max((len(g) for g in groups.values()), default=0)
     # begin in the middle: the alphabet's first object is what every scene has
-    return [g[(len(g) // 2 + i) % len(g)] for i in range(deep) for _, g in sorted(groups.items()) if i < len(g)]
+    return [
+        groups[n][(len(groups[n]) // 2 + i) % len(groups[n])] for i in range(deep) for n in order if i < len(groups[n])
+    ]
 
 
 def _checked(plan: Plan, literal: Literal, state: State, names: Names) -> Example:
@@ -129,7 +138,7 @@ def _checked(plan: Plan, literal: Literal, state: State, names: Names) -> Exampl
 
 def _question(every: tuple[Literal, ...], state: State, names: Names) -> Example | None:
     """A request that names two objects at once, because they share a word or, where none do, a type."""
-    for find, literal in product((_namesake, _sibling), _spread(every)):
+    for find, literal in product((_namesake, _sibling), _spread(every, state)):
         for role, name in literal.roles:
             twin = find(name, state, names)
             if twin is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from handrail.domain.formula import Call
 from handrail.domain.goal import Goal
 from handrail.domain.ground import FALSE
 from handrail.domain.grounder import grounder
@@ -97,18 +96,19 @@ def _tiers(goal: Goal, request: str, state: State, names: Names) -> Iterable[lis
     objects = state.objects
     own = list(objects_of(goal, objects))
     yield own
-    skills = _useful(goal, state)
-    needed = {p.name: p for s in skills for p in s.params}
+    direct, indirect = _useful(goal, state)
+    needed = {p.name: p for s in (*direct, *indirect) for p in s.params}
     single = sorted({found[0] for p in needed.values() if len(found := objects.of(*p.types)) == 1})
     yield single
     mentioned = Matcher(state, names).analyse(request.lower()).mentions
     clear = sorted({o for m in mentioned if len(m.objects) <= 6 for o in m.objects})
     seeds = list(dict.fromkeys([*own, *single, *clear]))
     yield clear
+    yield _tools(direct, set(seeds), state)
     near = _near(seeds, state)
     yield near
-    yield _tools(skills, set(seeds), state)
     yield _near(near, state)
+    yield _tools(indirect, set(seeds), state)
     places = sorted({str(v) for a, v in state.values.items() if isinstance(v, str) and len(a) == 2 and v in objects})
     yield places
     yield sorted(o for m in mentioned for o in m.objects)
@@ -128,27 +128,24 @@ def _near(seeds: Iterable[str], state: State) -> list[str]:
     return [n for n in sorted(found) if n not in wanted]
 
 
-def _useful(goal: Goal, state: State) -> list[Skill]:
-    """Skills that may help: those that change a fluent of the goal, and those that change what these need."""
+def _useful(goal: Goal, state: State) -> tuple[list[Skill], list[Skill]]:
+    """Skills that change a fluent of the goal, and those that change what these need."""
     domain = state.objects.domain
     wanted = {c.name for part in (goal.final, *goal.subgoals, *goal.keep) for c in calls_in(part)}
-    found: dict[str, Skill] = {}
+    levels: list[list[Skill]] = []
+    found: set[str] = set()
     for _ in range(2):
-        wanted |= {
-            c.name for name in list(wanted) if name in domain.derived for c in calls_in(domain.derived[name].condition)
-        }
+        inner = [domain.derived[name].condition for name in wanted if name in domain.derived]
+        wanted |= {c.name for condition in inner for c in calls_in(condition)}
         new = [
             s
-            for s in domain.skills.values()
-            if s.name not in found and any(_is(t, wanted) for e in s.makes for t in targets(e))
+            for s in sorted(domain.skills.values(), key=lambda s: s.name)
+            if s.name not in found and any(t.name in wanted for e in s.makes for t in targets(e))
         ]
-        found.update({s.name: s for s in new})
+        found |= {s.name for s in new}
+        levels.append(new)
         wanted |= {c.name for s in new for need in s.needs for c in calls_in(need)}
-    return sorted(found.values(), key=lambda s: s.name)
-
-
-def _is(target: Call, wanted: set[str]) -> bool:
-    return target.name in wanted
+    return levels[0], levels[1]
 
 
 def _tools(skills: list[Skill], seeds: set[str], state: State) -> list[str]:
