@@ -202,6 +202,28 @@ def loads(text: str | bytes, name: str = "<text>", origin: Origin = Origin.PROPO
     return Document(TaskTree(tuple(units), None, name, Source(name, origin)), tuple(reader.found))
 
 
+def from_value(value: Any, name: str = "<answer>", origin: Origin = Origin.PROPOSAL) -> Document:
+    """Read a tree from a JSON value: the list of units, or an object that holds it under `units` or `task_tree`.
+
+    Raises:
+        ParseError: neither of these.
+    """
+    if isinstance(value, dict):
+        lists = [value[k] for k in ("units", "task_tree", "functional_units") if isinstance(value.get(k), list)]
+        value = lists[0] if len(lists) == 1 else value
+    if not isinstance(value, list):
+        raise ParseError(f"a task tree is a list of units, got {_short(value)}", Where(name))
+    reader = _Reader(name, "")
+    reader.line = 0
+    units: list[FunctionalUnit] = []
+    for raw in value:
+        try:
+            units.append(reader.unit(raw, len(units), origin))
+        except _Bad as error:
+            reader.note(Repair.MALFORMED_UNIT, str(error))
+    return Document(TaskTree(tuple(units), None, name, Source(name, origin)), tuple(reader.found))
+
+
 def plain(tree: TaskTree, extended: bool = True) -> list[dict[str, Any]]:
     """The tree as the JSON value that `dumps` writes."""
     return [_unit(u, extended, []) for u in tree.units]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from handrail.errors import ConfigError, did_you_mean
 from handrail.network.costs import SCALE, CostProfile, seconds
@@ -165,6 +166,33 @@ class Retrieval:
             how = f"among {self.among}"
         buy = f", {len(self.shopping)} to buy" if self.shopping else ""
         return f"{len(self.steps)} steps, cost {self.cost:g} ({self.semantics.value}), {how}{buy}"
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines and run logs: the plan, its proof, and what was taken from where."""
+        return {
+            "cost": self.cost,
+            "bound": self.bound,
+            "proved": self.proved,
+            "sentence": self.sentence,
+            "semantics": self.semantics.value,
+            "among": self.among,
+            "replay": self.replay or "valid",
+            "steps": None
+            if self.steps is None
+            else [
+                {
+                    "unit": repr(s.unit),
+                    "cost": s.cost,
+                    "why": s.why,
+                    "from": [str(x) for x in s.sources],
+                    "person": s.person,
+                }
+                for s in self.steps
+            ],
+            "shopping": [{"node": repr(b.node), "cost": b.cost, "kind": b.kind.value} for b in self.shopping],
+            "copies": [{"node": repr(n), "count": c} for n, c in self.copies],
+            "missing": [repr(n) for n in self.missing],
+        }
 
 
 class Kitchen:
