@@ -57,7 +57,7 @@ def test_facts(state):
 def test_readings(reader):
     options = reader.read("Put the milk in the fridge.")
     assert options[-1].is_not_listed and len(options) == 5
-    assert options[0].key == "on(milk) == fridge" or "on(milk) == fridge" in {o.key for o in options}
+    assert "on(milk) == fridge" in {o.key for o in options}
     assert {"given(mug) == person_1", "given(mug_2) == person_1"} <= {o.key for o in reader.read("Bring me the mug.")}
     assert options == reader.read("Put the milk in the fridge.")
     context = reader.context("Put the milk in the fridge.", options)
@@ -66,7 +66,7 @@ def test_readings(reader):
 
 def test_a_changed_scene_is_read_anew(reader, state):
     other = state.with_({("running", "stove"): True})
-    assert reader.read("Open the fridge.", state=other)[0].key == "open(fridge)" or reader.read("Open the fridge.", state=other)
+    assert "open(fridge)" in {o.key for o in reader.read("Open the fridge.", state=other)}
     names = [name for name, _ in reader.fingerprint.parts]
     assert names == ["options", "skills"]
 
