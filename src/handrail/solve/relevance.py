@@ -14,7 +14,7 @@ and negations are demands too. Counters of promises run slower when steps are dr
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable
 
 from handrail.domain.ground import TRUE, All, Any_, Cmp, Node, Ref, Switch, Truth, atoms, negate
@@ -53,6 +53,9 @@ class Relevance:
             self._index(i, action)
         self._graphs: dict[Atom, _Graph] = {}
         self._dirty: set[Atom] = set()
+        self._waiting: deque[int] = deque()
+        self._working = False
+        self._forced: set[Atom] = set()
         for node in model.goal:
             self._ask(node)
         self._run()
@@ -120,6 +123,9 @@ class Relevance:
 
     def _force(self, atom: Atom) -> None:
         """A promise or order matters: whatever moves its two conditions matters, and exactly."""
+        if atom in self._forced:
+            return
+        self._forced.add(atom)
         rule = self._promises[atom]
         for a in rule.reads:
             if a in self.model.domains and a not in self._promises:
@@ -131,6 +137,17 @@ class Relevance:
         if i in self.kept:
             return
         self.kept.add(i)
+        # A queue, not recursion: what matters can be a long chain.
+        self._waiting.append(i)
+        if self._working:
+            return
+        self._working = True
+        while self._waiting:
+            self._look_into(self._waiting.popleft())
+        self._working = False
+
+    def _look_into(self, i: int) -> None:
+        """Ask for everything that an action which matters depends on."""
         action = self.model.actions[i]
         if action.hook is not None:  # nobody knows what a Python guard reads
             for other in range(len(self.model.actions)):
