@@ -9,7 +9,6 @@ from handrail.domain.ground import TRUE, Cmp, Eq, Ne, Node, atoms, failing
 from handrail.domain.operator import Operator
 from handrail.domain.plan import Plan
 from handrail.domain.task import Task
-from handrail.domain.types import Kind
 from handrail.domain.values import UNKNOWN, Atom, Value, show_atom, show_fact, show_value
 from handrail.domain.verdict import Code, Reason
 
@@ -139,20 +138,20 @@ def hint(task: Task, parts: tuple[Node, ...]) -> str:
         atom = part.atom if isinstance(part, (Eq, Ne)) else part.left.atom if isinstance(part, Cmp) else None
         if atom is None:
             continue
-        wanted = part.value if isinstance(part, Eq) else None
-        kind = task.domain.fluents[atom[0]].kind if atom[0] in task.domain.fluents else Kind.BOOL
-        able = [s.name for s in task.domain.skills.values() if any(_can(e, atom[0], wanted, kind) for e in s.makes)]
+        wanted = part.value if isinstance(part, Eq) else UNKNOWN
+        able = [s.name for s in task.domain.skills.values() if any(_can(e, atom[0], wanted) for e in s.makes)]
         if able:
             return f"{show_atom(atom)} is changed by {', '.join(able)}."
         return f"No skill changes {atom[0]}."
     return ""
 
 
-def _can(e: f.Effect, name: str, wanted: Value, kind: Kind) -> bool:
+def _can(e: f.Effect, name: str, wanted: Value) -> bool:
+    """Whether an effect can give a fluent a value; UNKNOWN stands for any."""
     if isinstance(e, (f.When, f.Each)):
-        return _can(e.effect, name, wanted, kind)
+        return _can(e.effect, name, wanted)
     if e.target.name != name:
         return False
-    if isinstance(e, f.Assign) and kind is Kind.BOOL and isinstance(e.value, f.Const):
-        return wanted is None or e.value.value == wanted
+    if isinstance(e, f.Assign) and wanted is not UNKNOWN:
+        return e.value.value == wanted if isinstance(e.value, f.Const) else wanted is not None
     return True
