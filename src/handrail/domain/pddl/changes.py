@@ -12,6 +12,8 @@ from handrail.domain.pddl.tree import (
     FALSE,
     NONE,
     TRUE,
+    Bound,
+    Group_,
     Lit,
     Same,
     Tree,
@@ -42,15 +44,21 @@ class Change:
     value: str
     origin: int
     loops: bool
+    step: tuple[int, Vars, Tree, str] | None = None
+    """For a count: by how much it changes, for what and when (without its old and new value), and its old value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A parameter that an action has only in PDDL: the value that a term has before the step."""
+    """A parameter that an action has only in PDDL: the value that a fluent has before the step, plus an offset.
+
+    `args` are PDDL terms: parameters, earlier extra parameters, or names.
+    """
 
     name: str
     type: str
-    term: f.Term
+    fluent: str
+    args: tuple[str, ...]
     offset: int = 0
 
 
@@ -68,6 +76,9 @@ class Effects:
         self.changes: list[Change] = []
         self.needs: list[Tree] = []
         self.extra: list[Extra] = []
+        makes = tuple(makes)
+        # one count is carried by extra parameters; several would multiply an action's ground instances
+        self._one_count = sum(isinstance(e, f.Change) for e in makes) == 1
         for n, e in enumerate(makes):
             self._visit(e, scope, (), TRUE, n)
         if not true_wins:
@@ -96,7 +107,7 @@ class Effects:
                 continue
             whole = both((when, cond))
             if isinstance(e, f.Change):
-                self._change(e, fluent, variables, target_vars, whole, args, origin, alone and not target_vars)
+                self._change(e, fluent, variables, target_vars, whole, args, origin, alone and not target_vars and self._one_count)
                 continue
             lifted = self._lift(e.value, scope) if alone and not target_vars else None
             if lifted is not None:
@@ -115,7 +126,8 @@ class Effects:
         if fluent is None or fluent.kind is Kind.BOOL or fluent.optional:
             return None
         ((_, cond, term),) = t.leaves(value, scope)
-        self.extra.append(Extra(term, t.value_type(fluent), value))
+        assert isinstance(cond, Lit)  # noqa: S101 - arguments without nested fluents have one way to go
+        self.extra.append(Extra(term, t.value_type(fluent), fluent.name, cond.words[1:-1]))
         self.needs.append(cond)
         return term
 
@@ -136,16 +148,18 @@ class Effects:
         stepping = Lit((self._stepper(fluent, e.amount), old, new))
         moved = both((held, stepping))
         if alone:
-            self.extra += [Extra(old, kind, e.target), Extra(new, kind, e.target, e.amount)]
+            self.extra += [Extra(old, kind, fluent.name, args), Extra(new, kind, fluent.name, args, e.amount)]
             self.needs.append(moved)
-            self.changes.append(Change(fluent, (), when, args, new, origin, False))
+            self.changes.append(Change(fluent, (), when, args, new, origin, False, (e.amount, (), when, old)))
             return
         pair: Vars = ((old, kind), (new, kind))
-        in_range = either((inverse(when), bound("exists", pair, moved)))
+        low, high = fluent.low, fluent.high
+        fits = t.among(fluent, args, {n for n in range(low, high + 1) if low <= n + e.amount <= high})
+        in_range = either((inverse(when), fits if fits is not None else bound("exists", pair, moved)))
         self.needs.append(bound("forall", variables + target_vars, in_range))
-        self.changes.append(
-            Change(fluent, variables + target_vars + pair, both((when, moved)), args, new, origin, bool(variables))
-        )
+        every = variables + target_vars
+        step = (e.amount, every, when, old)
+        self.changes.append(Change(fluent, every + pair, both((when, moved)), args, new, origin, bool(variables), step))
 
     def _stepper(self, fluent: Fluent, amount: int) -> str:
         self._t.used.add((f"step {amount}", fluent.name))
@@ -168,6 +182,9 @@ class Effects:
         out = a
         for v, kind in a.vars:
             w = self._t.variable("w")
+            step = out.step
+            if step is not None:
+                step = (step[0], tuple((w, kind) if x == (v, kind) else x for x in step[1]), swap(step[2], v, w), w if step[3] == v else step[3])
             out = Change(
                 out.fluent,
                 tuple((w, kind) if x == (v, kind) else x for x in out.vars),
@@ -176,19 +193,26 @@ class Effects:
                 w if out.value == v else out.value,
                 out.origin,
                 out.loops,
+                step,
             )
         return out
 
     def _exclude(self, a: Change, b: Change) -> None:
         t = self._t
         differ: Tree
+        together = [same(x, y, t.constants) for x, y in zip(a.args, b.args, strict=True)]
+        if a.step is not None and b.step is not None:
+            if a.step[0] != b.step[0]:  # the same old value, moved by different amounts
+                clash = bound("exists", a.step[1] + b.step[1], both((a.step[2], b.step[2], *together)))
+                if clash != FALSE:
+                    self.needs.append(inverse(clash))
+            return
         if a.value == b.value:
             return
         if {a.value, b.value} & {NONE, "true", "false"}:
             differ = TRUE
         else:
             differ = inverse(same(a.value, b.value, t.constants))
-        together = [same(x, y, t.constants) for x, y in zip(a.args, b.args, strict=True)]
         clash = bound("exists", a.vars + b.vars, both((a.when, b.when, *together, differ)))
         if clash != FALSE:
             self.needs.append(inverse(clash))
@@ -212,6 +236,9 @@ class Effects:
         if c.value == NONE:
             out.append(effect(c.vars + others, c.when, Lit((name, *c.args, other), False)))
             out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args))))
+        elif c.step is not None:
+            out.append(effect(c.vars, c.when, Lit((name, *c.args, c.step[3]), False)))
+            out.append(effect(c.vars, c.when, Lit((name, *c.args, c.value))))
         else:
             differs = Same(other, c.value, False)
             out.append(effect(c.vars + others, both((c.when, differs)), Lit((name, *c.args, other), False)))
@@ -219,6 +246,63 @@ class Effects:
             if c.fluent.optional:
                 out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args), False)))
         return out
+
+
+def lift(translator: Translator, needs: Iterable[Tree], extra: list[Extra]) -> Tree:
+    """A precondition in which a value that must exist is an extra parameter, the same one wherever the same fluent is meant.
+
+    `exists ?p (and (on ?x ?p) ...)` asks for the value of one fluent, which has at most one; planners ground such parameters once
+    where they would ground every `exists` apart.
+
+    Args:
+        translator: knows which predicates are valued fluents.
+        needs: conjuncts.
+        extra: extra parameters so far; grows.
+    """
+    valued = {translator.predicate(x.name): x for x in translator.domain.fluents.values() if x.kind is not Kind.BOOL}
+    parts: list[Tree] = []
+    whole = both(needs)
+    parts = list(whole.parts) if isinstance(whole, Group_) and whole.word == "and" else [whole]
+    known: dict[tuple[str, ...], str] = {}
+    for p in parts:
+        if isinstance(p, Lit) and p.positive and p.words[0] in valued:
+            known.setdefault(p.words[:-1], p.words[-1])
+    changed = True
+    while changed:
+        changed = False
+        for k, p in enumerate(parts):
+            if not isinstance(p, Bound) or p.word != "exists":
+                continue
+            found = _asked(p, valued)
+            if found is None:
+                continue
+            lit, variable = found
+            fluent = valued[lit.words[0]]
+            value = known.get(lit.words[:-1])
+            if value is None:
+                value = variable[0]
+                known[lit.words[:-1]] = value
+                extra.append(Extra(value, variable[1], fluent.name, lit.words[1:-1]))
+            rest = bound("exists", tuple(x for x in p.vars if x != variable), swap(p.body, variable[0], value))
+            inside = rest.parts if isinstance(rest, Group_) and rest.word == "and" else (rest,)
+            parts[k : k + 1] = inside
+            for q in inside:
+                if isinstance(q, Lit) and q.positive and q.words[0] in valued:
+                    known.setdefault(q.words[:-1], q.words[-1])
+            changed = True
+            break
+    return both(parts)
+
+
+def _asked(p: Bound, valued: dict[str, Fluent]) -> tuple[Lit, tuple[str, str]] | None:
+    """A valued fluent over fixed terms whose value a variable of the `exists` must be."""
+    inside = p.body.parts if isinstance(p.body, Group_) and p.body.word == "and" else (p.body,)
+    names = {v for v, _ in p.vars}
+    for q in inside:
+        if isinstance(q, Lit) and q.positive and q.words[0] in valued and q.words[-1] in names:
+            if not names.intersection(q.words[1:-1]):
+                return q, next(x for x in p.vars if x[0] == q.words[-1])
+    return None
 
 
 def effect(variables: Vars, when: Tree, made: Lit) -> str:
@@ -245,6 +329,3 @@ def _mentions(body: str, variable: str) -> bool:
             return True
         at = body.find(variable, end)
     return False
-
-
-__all__ = ["Change", "Effects", "Extra", "effect"]

@@ -36,6 +36,7 @@ class Translator:
         used: static predicates in use: ("type", name), ("attribute", name), ("less", "").
         constants: PDDL terms that are constants or objects.
         top: highest count in use; -1 for none.
+        total: fluents whose value is always known, so that a test for another value is the negation of an atom.
     """
 
     def __init__(self, domain: Domain, names: Names) -> None:
@@ -46,6 +47,7 @@ class Translator:
         self.top = max((x.high for x in domain.fluents.values() if x.kind is Kind.COUNT), default=-1)
         self.low = min((x.low for x in domain.fluents.values() if x.kind is Kind.COUNT), default=0)
         self._fresh = 0
+        self.total: set[str] = set()
 
     # names and types
 
@@ -179,11 +181,47 @@ class Translator:
             truth = isinstance(c.right, f.Const) and c.right.value is True
             return self._derived(c.left, scope, (truth == (c.op == "==")) == positive)
         none = any(isinstance(t, f.Const) and t.value is None for t in (c.left, c.right))
+        if (c.op == "!=") == positive and c.op in ("==", "!=") and isinstance(c.left, f.Call) and c.left.name in self.total:
+            plain = self._test(f.Test(c.left, "==", c.right), scope, True)
+            if isinstance(plain, Lit):
+                return inverse(plain)
+        counted = self._counted(c, scope, positive)
+        if counted is not None:
+            return counted
         ways: list[Tree] = []
         for v1, c1, x in self.leaves(c.left, scope):
             for v2, c2, y in self.leaves(c.right, scope):
                 ways.append(bound("exists", v1 + v2, both((c1, c2, self._compare(x, c.op, y, none, positive)))))
         return either(ways)
+
+    def _counted(self, c: f.Test, scope: Scope, positive: bool) -> Tree | None:
+        """A count against a number, where one atom or its negation says it."""
+        if not isinstance(c.left, f.Call) or not isinstance(c.right, f.Const) or c.op not in _ORDER:
+            return None
+        fluent = self.domain.fluents.get(c.left.name)
+        bound_ = c.right.value
+        if fluent is None or fluent.kind is not Kind.COUNT or not isinstance(bound_, int):
+            return None
+        good = {n for n in range(fluent.low, fluent.high + 1) if _ORDER[c.op](n, bound_) == positive}
+        found = [self.among(fluent, args, good) for _, _, args in self.arguments(c.left.args, scope)]
+        alone = len(found) == 1 and not any(isinstance(a, f.Call) for a in c.left.args)
+        return found[0] if alone else None
+
+    def among(self, fluent: Fluent, args: tuple[str, ...], good: set[int]) -> Tree | None:
+        """That a count is one of some numbers, as one atom or its negation; None where that can't be said so."""
+        everything = set(range(fluent.low, fluent.high + 1))
+        predicate = self.predicate(fluent.name)
+        if not good:
+            return FALSE
+        if fluent.name in self.total:
+            if good == everything:
+                return TRUE
+            if len(everything - good) == 1:
+                (n,) = everything - good
+                return Lit((predicate, *args, self.count(n)), False)
+        if len(good) == 1:
+            return Lit((predicate, *args, self.count(next(iter(good)))))
+        return None
 
     def _compare(self, x: str, op: str, y: str, none_written: bool, positive: bool) -> Tree:
         if op in ("==", "!="):

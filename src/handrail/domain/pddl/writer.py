@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 
 from handrail.domain import formula as f
 from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
-from handrail.domain.pddl.changes import Effects, Extra, effect
+from handrail.domain.pddl.changes import Effects, Extra, effect, lift
 from handrail.domain.pddl.names import Names
 from handrail.domain.pddl.translate import COUNT, SYMBOL, Scope, Translator
-from handrail.domain.pddl.tree import FALSE, Lit, Tree, Vars, both, either, inverse, same, text, typed
+from handrail.domain.pddl.tree import FALSE, Bound, Group_, Lit, Same, Tree, Vars, both, bound, either, inverse, same, swap, text, typed
 from handrail.domain.plan import Plan, Step
 from handrail.domain.rules import Rule, RuleKind
 from handrail.domain.skill import Skill
@@ -31,6 +32,8 @@ from handrail.errors import DomainError
 
 SETTLE = "settle"
 _MOST = 10**6
+_SPREAD = 40
+"""A `forall` over at most so many combinations is written out."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Written:
     notes: tuple[str, ...]
     _names: Names = field(repr=False)
     _extra: Mapping[str, tuple[Extra, ...]] = field(repr=False)
+    _params: Mapping[str, tuple[str, ...]] = field(repr=False)
     _settles: bool = False
     _top: Domain | None = field(default=None, repr=False)
 
@@ -88,30 +92,21 @@ class Written:
         lines: list[str] = []
         for s in plan:
             words = [self._names("skill", s.skill), *(self._names("object", a) for a in s.args)]
-            skill = task.domain.skill(s.skill)
+            terms = dict(zip(self._params[s.skill], s.args, strict=True))
             for x in self._extra.get(s.skill, ()):
-                v = evaluate(task, x.term, skill.bind(s.args), running)
+                args = [terms[a] if a in terms else (self._names.back(a) or ("", a))[1] for a in x.args]
+                v = running.get((x.fluent, *args), task.domain.fluents[x.fluent].default)
                 if isinstance(v, int):
                     n = v + x.offset
                     words.append(self._names("count", f"n{n}" if n >= 0 else f"minus{-n}"))
                 else:
+                    terms[x.name] = str(v)
                     words.append(self._names("object", str(v)))
             lines.append(f"({' '.join(words)})")
             if self._settles:
                 lines.append(f"({self._names('action', SETTLE)})")
             task.operator(s).apply(running)
         return "".join(f"{line}\n" for line in lines)
-
-
-def evaluate(task: Task, term: f.Term, binding: Mapping[str, str], values: Mapping[Atom, Value]) -> Value:
-    """The value of a term without nested fluents in a state."""
-    if isinstance(term, f.Param):
-        return binding[term.name]
-    if isinstance(term, f.Const):
-        return term.value
-    args = [str(evaluate(task, a, binding, values)) for a in term.args]
-    fluent = task.domain.fluents[term.name]
-    return values.get((term.name, *args), fluent.default)
 
 
 def write_domain(domain: Domain) -> Written:
@@ -145,7 +140,9 @@ class _Writer:
         self.rules: tuple[Rule, ...] = (*self.domain.safety.rules, *no_go_rules(task.objects))
         self.settles = bool(self.rules or self.goal.keep or self.goal.subgoals)
         self.extra: dict[str, tuple[Extra, ...]] = {}
+        self.params: dict[str, tuple[str, ...]] = {}
         self.notes: list[str] = []
+        self._names_objects = False
         self.costs: dict[str, dict[tuple[str, ...], Fraction]] = {}
 
     def written(self) -> Written:
@@ -153,6 +150,10 @@ class _Writer:
             self.t.type(name)
         for o in self.task.objects:
             self.t.object(o.name)
+        counts = [self.t.count(n) for n in range(self.t.low, self.t.top + 1)]
+        self._members = {self.t.types((n,)): [self.t.object(o) for o in self.task.objects.of(n)] for n in self.domain.types}
+        self._members[self.names("type", COUNT)] = counts
+        self._know()
         skills = [s for _, s in sorted(self.domain.skills.items()) if not self._too_much(s)]
         for s in skills:
             self.names("skill", s.name)
@@ -172,15 +173,37 @@ class _Writer:
         body += [a.replace(_PRICE, p) for a, p in zip(actions, prices, strict=True)]
         problem = self._problem(problem_facts, goal, scale, skills) if self.state is not None else ""
         return Written(
-            "\n".join([*body, ")", ""]),
-            problem,
-            scale,
-            tuple(self.notes),
-            self.names,
-            self.extra,
-            self.settles,
-            self.domain,
+            domain="\n".join([*body, ")", ""]),
+            problem=problem,
+            scale=scale,
+            notes=tuple(self.notes),
+            _names=self.names,
+            _extra=self.extra,
+            _params=self.params,
+            _settles=self.settles,
+            _top=self.domain,
         )
+
+    def _know(self) -> None:
+        """Static atoms of the known objects, and the fluents whose value is always known."""
+        self._static: dict[tuple[str, ...], bool] = {}
+        self._closed: set[str] = set()
+        if self.state is None:
+            return
+        t, objects = self.t, self.task.objects
+        for name, a in self.domain.attributes.items():
+            self._closed |= {t.predicate(name)} if a.kind is Kind.BOOL else {t.predicate(name), t.none(name)}
+        self._closed |= {self.names("is", f"is-{n}") for n in self.domain.types}
+        for kind, name in [("attribute", n) for n in self.domain.attributes] + [("type", n) for n in self.domain.types]:
+            for fact in self._static_facts(kind, name):
+                self._static[tuple(fact[1:-1].split())] = True
+        unsure = {
+            n
+            for n, x in self.domain.fluents.items()
+            if x.default is UNKNOWN
+            and any((n, *a) not in self.values for a in product(*(objects.of(*p.types) for p in x.params)))
+        }
+        t.total = set() if unsure else set(self.domain.fluents)  # a value that is copied may come from any of them
 
     def _too_much(self, skill: Skill) -> bool:
         """Whether a limit forbids the skill altogether."""
@@ -213,7 +236,8 @@ class _Writer:
     def _constants(self) -> str:
         """Everything that an action may name; with goals in the rules' action, any object."""
         named = {o.name for o in self.domain.constants}
-        if self.goal.keep or self.goal.subgoals or len(self.exclusions) or self.domain.safety.no_go:
+        goal = self.goal
+        if self._names_objects or goal.keep or goal.subgoals or len(self.exclusions) or self.domain.safety.no_go:
             named |= {o.name for o in self.task.objects}
         self._in_domain = named
         out = [f"{self.t.object(o.name)} - {self.t.type(o.type)}" for o in self.task.objects if o.name in named]
@@ -262,7 +286,6 @@ class _Writer:
             scope[p.name] = (term, p.types)
             params.append((term, t.types(p.types)))
         effects = Effects(t, skill.makes, scope, skill.true_wins)
-        self.extra[skill.name] = tuple(effects.extra)
         needs: list[Tree] = [t.condition(n, scope) for n in skill.needs]
         needs += [
             t.condition(ban.when, scope, positive=False)
@@ -277,6 +300,9 @@ class _Writer:
             self.notes.append(f"{skill.name} can never run: its conditions, or two of its effects, contradict each other")
             return ""
         made = effects.texts()
+        needs = [lift(t, (self._spread(n) for n in needs), effects.extra)]
+        self.extra[skill.name] = tuple(effects.extra)
+        self.params[skill.name] = tuple(x for x, _ in params)
         if self.settles:
             needs.insert(0, Lit((self._word("settled"),)))
             made += [f"(not ({self._word('settled')}))", f"({self._word('moved')})"]
@@ -285,6 +311,43 @@ class _Writer:
             f"  (:action {self.names('skill', skill.name)}\n    :parameters ({typed(every)})\n"
             f"    :precondition {text(both(needs))}\n    :effect (and {' '.join([*made, _PRICE])})\n  )"
         )
+
+    def _spread(self, tree: Tree) -> Tree:
+        """A precondition with `forall` over few objects written out, which spares planners an axiom."""
+        if isinstance(tree, Group_):
+            return (both if tree.word == "and" else either)(self._spread(p) for p in tree.parts)
+        if not isinstance(tree, Bound):
+            return tree
+        body = self._spread(tree.body)
+        if tree.word == "exists" or self.state is None:
+            return bound(tree.word, tree.vars, body)
+        choices = [self._members.get(kind) for _, kind in tree.vars]
+        size = 1
+        for c in choices:
+            size *= len(c) if c is not None else _SPREAD + 1
+        if size > _SPREAD:
+            return bound(tree.word, tree.vars, body)
+        parts = [body]
+        for (v, _), objects in zip(tree.vars, choices, strict=True):
+            parts = [swap(p, v, o) for p in parts for o in objects or ()]
+        spread = both(self._decided(p) for p in parts)
+        if any(isinstance(p, Group_) and p.word == "or" and p.parts for p in (spread, *getattr(spread, "parts", ()))):
+            return bound(tree.word, tree.vars, body)  # many disjunctions multiply; one axiom is better
+        self._names_objects = True
+        return spread
+
+    def _decided(self, tree: Tree) -> Tree:
+        """Equalities of constants, attributes and types of known objects decided."""
+        if isinstance(tree, Lit):
+            truth = self._static.get(tree.words)
+            if truth is None and tree.words[0] in self._closed and all(w in self.t.constants for w in tree.words[1:]):
+                truth = False
+            return tree if truth is None else both(()) if truth == tree.positive else FALSE
+        if isinstance(tree, Same) and tree.left in self.t.constants and tree.right in self.t.constants:
+            return both(()) if (tree.left == tree.right) == tree.positive else FALSE
+        if isinstance(tree, Group_):
+            return (both if tree.word == "and" else either)(self._decided(p) for p in tree.parts)
+        return bound(tree.word, tree.vars, self._decided(tree.body)) if isinstance(tree, Bound) else tree
 
     def _excluded(self, skill: Skill, scope: Scope) -> Iterator[Tree]:
         for e in self.exclusions:
@@ -391,8 +454,6 @@ class _Writer:
         return scale
 
     def _combinations(self, skill: Skill) -> Iterator[tuple[str, ...]]:
-        from itertools import product
-
         yield from product(*(self.task.objects.of(*skill.params[i].types) for i in self._priced(skill)))
 
     def _terms(self, skill: Skill, args: tuple[str, ...]) -> Fraction:
@@ -447,8 +508,6 @@ class _Writer:
                 yield f"({self._word(f'reached-{i}')})"
 
     def _fluent_facts(self) -> Iterator[str]:
-        from itertools import product
-
         t = self.t
         for name, x in sorted(self.domain.fluents.items()):
             for args in product(*(self.task.objects.of(*p.types) for p in x.params)):
