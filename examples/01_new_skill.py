@@ -52,9 +52,9 @@ for example in examples(domain, scene.state):
     print(f"  {' ' * len(example.kind)}  answers  {example.answer}")
 
 goal = scene.requests[0].goals[0]
-found = hr.solve(hr.Task(scene.objects, goal), scene.state)
+found = hr.find_plan(hr.Task(scene.objects, goal), scene.state)
 print(f"\nPlan for '{goal.text}': {found.plan}  (cost {found.cost:g}, {'proved cheapest' if found.proved else 'not proved'})")
 
 vault = parse_goal("at(rosie) == vault", domain, scene.objects)
-none = hr.solve(hr.Task(scene.objects, vault), scene.state)
+none = hr.find_plan(hr.Task(scene.objects, vault), scene.state)
 print(f"Plan for the vault: {none.plan}  {none.why}")

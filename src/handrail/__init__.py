@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from handrail.domain.files import load_scene
     from handrail.mission import Mission, Outcome
     from handrail.record.store import RunStore
-    from handrail.solve.astar import solve
+    from handrail.solve.astar import solve as find_plan
 
 __version__ = "0.1.0"
 
@@ -56,8 +56,8 @@ _WHERE = {
     "assemble": "handrail.assemble",
     "consolidate": "handrail.api",
     "decision": "handrail.decide.policy:decide",
+    "find_plan": "handrail.solve.astar:solve",
     "load_scene": "handrail.domain.files",
-    "solve": "handrail.solve.astar",
     "verdict": "handrail.api",
 }
 _MODULES = ("domains", "models", "people", "worlds")
@@ -89,10 +89,10 @@ __all__ = [
     "consolidate",
     "decision",
     "domains",
+    "find_plan",
     "load_scene",
     "models",
     "people",
-    "solve",
     "verdict",
     "worlds",
 ]
