@@ -20,6 +20,7 @@ from handrail.execute.replan import PlannerFirst
 from handrail.intent.fit import default_scorer
 from handrail.intent.readings import RequestReader
 from handrail.language.model import Model
+from handrail.language.watch import RunRecorder, Watched
 from handrail.mission import Choice, Consolidate, Mission
 from handrail.propose.json_plan import JsonPlanner
 from handrail.propose.planner_road import PlannerRoad
@@ -64,6 +65,9 @@ def assemble(
         consolidate: in place of the default.
         **more: further fields of `Mission`.
     """
+    recorder = None if model is None else RunRecorder()
+    if model is not None and recorder is not None:
+        model = Watched(model, recorder)
     proposers: list[Proposer] = [PlannerRoad()]
     if model is not None and model_plans:
         proposers.append(JsonPlanner(model))
@@ -81,6 +85,7 @@ def assemble(
         store,
         budgets or Budgets(),
         effort or Effort(),
+        recorder=recorder,
         **more,
     )
 

@@ -32,6 +32,7 @@ from handrail.execute.packed import pack_goal, pack_plan, pack_scene, recorded_p
 from handrail.execute.person import Nobody, Person
 from handrail.execute.replan import Replanner
 from handrail.execute.runner import Runner, Stopping
+from handrail.language.watch import RunRecorder
 from handrail.propose.proposal import Effort, Proposer
 from handrail.record.event import Log
 from handrail.record.journal import Journal
@@ -129,6 +130,7 @@ class Mission:
         copies: perturbed copies per dry-run.
         answer_seconds: how long a question or approval waits; None for as long as it takes.
         say: told what happens.
+        recorder: what the model is watched by, so that its requests and answers go to the run's log; None without a model.
     """
 
     domain: Domain
@@ -148,6 +150,7 @@ class Mission:
     answer_seconds: float | None = None
     say: Say = lambda stage, sentence: None  # noqa: ARG005
     exclusions: Exclusions = field(default_factory=Exclusions)
+    recorder: RunRecorder | None = None
     _host: Host | None = field(default=None, init=False, repr=False)
 
     def run(self, request: str) -> Outcome:
@@ -336,7 +339,7 @@ class Mission:
         return len(excluded) > known
 
     def _log(self, request: str) -> _LogOf:
-        return _LogOf(self.store, request, getattr(self.world, "name", ""), self.domain.source or self.domain.name)
+        return _LogOf(self.store, request, getattr(self.world, "name", ""), self.domain.source or self.domain.name, self.recorder)
 
     def _runner(self, log: Log) -> Runner:
         if self._host is None:
@@ -378,8 +381,10 @@ def is_host(world: World | Host) -> bool:
 class _LogOf:
     """The log of one run, in the store or in memory; closed at the end."""
 
-    def __init__(self, store: RunStore | None, request: str, world: str, domain: str) -> None:
-        self._store, self._about = store, (request, world, domain)
+    def __init__(
+        self, store: RunStore | None, request: str, world: str, domain: str, recorder: RunRecorder | None = None
+    ) -> None:
+        self._store, self._about, self._recorder = store, (request, world, domain), recorder
         self._log: Log | None = None
 
     def __enter__(self) -> Log:
@@ -390,9 +395,13 @@ class _LogOf:
         else:
             self._log = RunLog(self._store, self._store.new_run(*self._about))
         self._log.append("run.request", {"request": self._about[0]})
+        if self._recorder is not None:
+            self._recorder.to(self._log.append)
         return self._log
 
     def __exit__(self, *exc: object) -> None:
+        if self._recorder is not None:
+            self._recorder.to(None)
         if isinstance(self._log, RunLog):
             self._log.close()
 

@@ -15,7 +15,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,15 @@ from handrail.intent.fit import default_scorer
 from handrail.intent.readings import RequestReader
 from handrail.intent.scene import context
 from handrail.intent.scores.texts import Texts
+from handrail.language.cassette import Cassette
 from handrail.language.model import Model
 from handrail.language.watch import Exchange, Watched
 from handrail.models import cached, embedded, named, replay
 from handrail.numbers import wilson
 from handrail.propose.json_plan import JsonPlanner
 from handrail.propose.planner_road import PlannerRoad
-from handrail.propose.proposal import Effort, Proposal, Proposer
+from handrail.propose.proposal import Attempt, Effort, Proposal, Proposer
+from handrail.propose.saycan import SayCan
 
 ACT = 0.6
 """Share of the softmax from which the uncalibrated rule acts instead of asking."""
@@ -115,7 +117,7 @@ class Road:
     Attributes:
         name: for the table.
         reading: how readings are scored: "words", "model" (PMI alone) or "both".
-        plan: "planner", "json", "json without examples" or "strong".
+        plan: "planner", "saycan", "json", "json without examples" or "strong".
         model: None where no model is used.
         every: 2 takes every second request; long prompts are slow on a small machine.
     """
@@ -137,8 +139,8 @@ def run(options: EvalOptions) -> dict[str, Any]:
         reached_high, asked, reached_after_answer, wrong, no_plan, false_refusals} over the requests that should be
         carried out, {ambiguous, asked_rightly, acted_on_ambiguous} over those to be asked about, {to_refuse, refused,
         not_understood, asked_first, acted_instead, by_physics_only} over those to be refused, and means per request {calls,
-        tokens, prompt_tokens, seconds}; `rejections`: per JSON approach, how often each reason code was given;
-        `model`; `saycan`: None until that approach is there; `wrong`: each wrong act.
+        tokens, prompt_tokens, seconds}; `rejections`: per approach whose plans are not the
+        planner's, how often each reason code was given; `model`; `wrong`: each wrong act.
     """
     cases = all_cases()
     if options.quick:
@@ -168,7 +170,6 @@ def run(options: EvalOptions) -> dict[str, Any]:
         "model": source,
         "rows": rows,
         "rejections": rejections,
-        "saycan": None,
         "wrong": wrong,
     }
 
@@ -181,6 +182,7 @@ def _roads(models: tuple[Model, ...]) -> list[Road]:
         roads += [
             Road("model alone, planner", "model", "planner", scoring),
             Road("words and model, planner", "both", "planner", scoring),
+            Road("words, SayCan by the model", "words", "saycan", scoring, 5),
             Road("words, JSON plan by the model", "words", "json", writing, 2),
             Road("words, JSON plan by the model, no examples", "words", "json without examples", writing, 2),
         ]
@@ -234,10 +236,11 @@ def _measure(
 ) -> None:
     road.spent.clear()
     road.planner.saved = 0.0
-    began = time.perf_counter()
+    played, began = _played(road), time.perf_counter()
     outcome = carry_out(case, road, seed)
+    seconds = time.perf_counter() - began + road.planner.saved + _played(road) - played
     one["n"] += 1
-    one["microseconds"] += round(1e6 * (time.perf_counter() - began + road.planner.saved))
+    one["microseconds"] += round(1e6 * seconds)
     for exchange in road.spent:
         one["calls"] += 1
         one["tokens"] += exchange.tokens
@@ -276,6 +279,12 @@ def _measure(
         })  # fmt: skip
 
 
+def _played(road: Road) -> float:
+    """Seconds that the model once took for what was played back from a recording."""
+    inner = road.model.inner if isinstance(road.model, Watched) else None
+    return inner.saved if isinstance(inner, Cassette) else 0.0
+
+
 def carry_out(case: Case, road: Road, seed: int) -> Outcome:
     """Read, decide by the uncalibrated rule, and propose."""
     options = RequestReader().read(case.request.say, case.domain, case.state)
@@ -310,11 +319,12 @@ def _propose(case: Case, road: Road, option: Option, seed: int) -> Outcome:
     if proposer is None:
         return Outcome("refused", told="no plan to write down")
     proposal = proposer.propose(goal, case.request.say, case.domain, case.state, _EFFORT)[0]
-    proposal = Proposal(
-        proposal.source, proposal.plan, proposal.declined, proposal.why, proposal.attempts,
-        {**proposal.provenance, "goal": str(goal)},
-    )  # fmt: skip
+    proposal = replace(proposal, provenance={**proposal.provenance, "goal": str(goal)})
     if proposal.plan is not None:
+        verdict = check_symbolic(proposal.plan, Task(case.state.objects, goal), case.state)
+        if not verdict.passed:
+            attempt = Attempt("", verdict.reasons, plan=proposal.plan)
+            return Outcome("no plan", told=verdict.reasons[0].sentence, proposal=replace(proposal, attempts=(attempt,)))
         return Outcome("acted", proposal.plan, proposal=proposal)
     if proposal.declined is not None:
         kind = "refused" if proposal.declined.kind == "refuse" else "asked"
@@ -331,6 +341,8 @@ def _proposer(case: Case, road: Road, goal: Goal, seed: int) -> Proposer | None:
             return None
         return JsonPlanner(strong_model(found, case.state.objects, STRONG_RATE, seed), few_shot=False, max_steps=20)
     assert road.model is not None
+    if road.plan == "saycan":
+        return SayCan(Texts(road.model, "sum"), most_steps=8, most_options=12)
     return JsonPlanner(road.model, few_shot=road.plan == "json", told=_TOLD, max_tokens=_ANSWER)
 
 

@@ -13,6 +13,7 @@ import json
 import math
 import re
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -75,7 +76,10 @@ class Cassette(Model):
         self.mode = mode
         self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
+        self._seconds: dict[str, float] = {}
         self.hits = self.misses = 0
+        self.saved = 0.0
+        """Seconds that the model took for what was played back instead, in all."""
         if mode != "replay" and inner is None:
             raise ModelError(f"to {mode} a cassette a model is needed")
         head = None if mode == "record" else self._load()
@@ -116,6 +120,7 @@ class Cassette(Model):
             known = self._replies.get(key)
             if known is not None:
                 self.hits += 1
+                self.saved += self._seconds.get(key, 0.0)
                 return known
             self.misses += 1
         if self.inner is None or self.mode == "replay":
@@ -124,13 +129,14 @@ class Cassette(Model):
                 f"{len(self._replies)} others. Record it again with the model {self._fingerprint.model!r}: "
                 f"{redact(canonical(request))[-160:]}"
             )
+        began = time.monotonic()
         reply = self.inner.ask(request, call)
+        seconds = round(time.monotonic() - began, 4)
         with self._lock:
             if key not in self._replies:
-                self._replies[key] = reply
-                self._append(
-                    {"key": key, "kind": kind_of(request), "request": data_of(request), "reply": data_of(reply)}
-                )
+                self._replies[key], self._seconds[key] = reply, seconds
+                record = {"key": key, "kind": kind_of(request), "request": data_of(request), "reply": data_of(reply)}
+                self._append({**record, "seconds": seconds})
         return reply
 
     def requests(self) -> list[tuple[str, dict[str, Any], Reply]]:
@@ -198,6 +204,7 @@ class Cassette(Model):
                         head = _head(record)
                     else:
                         self._replies[record["key"]] = reply_of(record["kind"], record["reply"])
+                        self._seconds[record["key"]] = float(record.get("seconds", 0.0))
         except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError) as error:
             raise ParseError(f"not a cassette, or a damaged one: {error}", Where(str(self.path), number)) from error
         return head

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,3 +75,35 @@ class Watched(Wrapper):
                 kind_of(request), data_of(request), data, error, seconds, tokens, prompt_tokens, mark.digest, mark.model
             )
         )
+
+
+LISTED = 32
+"""Next tokens of a letters reply that a run log keeps; the whole vocabulary would drown everything else."""
+
+
+class RunRecorder:
+    """A recorder that writes to the log of whichever run is going on, as `model.answer` events.
+
+    It is made once with the model; a mission points it at a run's log with `to` and takes it away at the end. Between
+    runs nothing is written.
+    """
+
+    def __init__(self) -> None:
+        self._append: Callable[[str, dict[str, Any]], Any] | None = None
+        self._guard = threading.Lock()
+
+    def to(self, append: Callable[[str, dict[str, Any]], Any] | None) -> None:
+        """Write to this from now on; None for nowhere. `append` takes a kind and a body and may be called anywhere."""
+        with self._guard:
+            self._append = append
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Write one exchange down."""
+        with self._guard:
+            append = self._append
+        if append is None:
+            return
+        body = data_of(exchange)
+        if exchange.kind == "letters" and isinstance(body["reply"], dict):
+            body["reply"] = {**body["reply"], "tokens": body["reply"]["tokens"][:LISTED]}
+        append("model.answer", body)
