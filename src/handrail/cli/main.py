@@ -8,11 +8,9 @@ import typer
 from rich.console import Console
 
 from handrail import __version__
-from handrail.cli import again, live
+from handrail.cli import again, calibrate, certify, live, network, runs, tree, world
 from handrail.cli import domain as domain_commands
 from handrail.cli import model as model_commands
-from handrail.cli import runs as runs_commands
-from handrail.cli import world as world_commands
 from handrail.cli.demo import demo
 from handrail.cli.doctor import doctor
 from handrail.cli.evaluate import evaluate
@@ -29,19 +27,30 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command()(run)
-app.command()(plan)
-app.command()(check)
-app.command()(demo)
-app.command()(doctor)
+_LINE = "The line"
+_RUNS = "Runs"
+_ASKING = "Asking and certifying"
+_PARTS = "Parts"
+
+for line in (run, plan, check, demo):
+    app.command(rich_help_panel=_LINE)(line)
 for command in (live.stop, live.answer, live.approve, live.pending, again.replay, again.resume):
-    app.command()(command)
-app.command(name="eval")(evaluate)
-app.command(name="init")(domain_commands.init)
-app.add_typer(domain_commands.app, name="domain")
-app.add_typer(model_commands.app, name="model")
-app.add_typer(runs_commands.app, name="runs")
-app.add_typer(world_commands.app, name="world")
+    app.command(rich_help_panel=_RUNS)(command)
+app.add_typer(runs.app, name="runs", rich_help_panel=_RUNS)
+app.command(rich_help_panel=_ASKING)(calibrate.label)
+app.command(rich_help_panel=_ASKING)(calibrate.calibrate)
+app.command("decide", rich_help_panel=_ASKING)(calibrate.decide_command)
+app.add_typer(certify.certify_app, name="certify", rich_help_panel=_ASKING)
+app.add_typer(certify.certificate_app, name="certificate", rich_help_panel=_ASKING)
+app.command(rich_help_panel=_ASKING)(certify.judge)
+app.command("init", rich_help_panel=_PARTS)(domain_commands.init)
+app.add_typer(domain_commands.app, name="domain", rich_help_panel=_PARTS)
+app.add_typer(model_commands.app, name="model", rich_help_panel=_PARTS)
+app.add_typer(world.app, name="world", rich_help_panel=_PARTS)
+app.add_typer(tree.app, name="tree", rich_help_panel=_PARTS)
+app.add_typer(network.app, name="network", rich_help_panel=_PARTS)
+app.command(rich_help_panel=_PARTS)(doctor)
+app.command("eval", rich_help_panel=_PARTS)(evaluate)
 
 
 @app.callback(invoke_without_command=True)
