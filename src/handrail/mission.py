@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from handrail.check import Pipeline, Refused, VerifiedPlan, run_symbolic
+from handrail.check import Notary, Pipeline, Refused, VerifiedPlan, run_symbolic
 from handrail.check.pipeline import DryRun
 from handrail.decide.policy import Act, Ask, Reason, Refuse
 from handrail.domain.domain import Domain
@@ -34,8 +34,8 @@ from handrail.execute.replan import Replanner
 from handrail.execute.runner import Runner, Stopping
 from handrail.language.watch import RunRecorder
 from handrail.propose.proposal import Effort, Proposer
-from handrail.record.event import Log
-from handrail.record.journal import Journal
+from handrail.record.event import Event, Log
+from handrail.record.journal import Diverged, EndOfRecord, Journal
 from handrail.record.log import RunLog
 from handrail.record.store import RunStore
 from handrail.understanding import End, Understander, Understood, Weigher
@@ -426,6 +426,58 @@ def _pack_proposal(p: Any) -> dict[str, Any]:
     }
 
 
+class _Offline:
+    """Stands for the runner where a preparation is replayed: it has a notary, and nothing else is ever asked of it."""
+
+    def __init__(self) -> None:
+        self.notary = Notary()
+
+    def trace(self, kind: str, body: dict[str, Any]) -> None:
+        """Nothing is written down."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of taking the decisions before the approval again.
+
+    Attributes:
+        decisions: how many events were gone through.
+        prepared: the proven plan or the end; None where the record breaks off before that.
+        diverged: what came out otherwise; "" for nothing.
+    """
+
+    decisions: int
+    prepared: Prepared | None
+    diverged: str = ""
+
+
+def replay_preparation(events: Sequence[Event], domain: Domain | None = None) -> Replayed:
+    """Take every decision before the approval again from the record alone: no model, no planner, no person, no world.
+
+    Args:
+        events: of one run.
+        domain: where the record has no text of it (a domain made in Python).
+
+    Raises:
+        StaleError: the domain is not the one of the record.
+    """
+    seen = next((e.body["answer"] for e in events if e.kind == "mission.observed"), None)
+    if seen is None:
+        return Replayed(0, None)
+    request = next((str(e.body["request"]) for e in events if e.kind == "run.request"), "")
+    known = unpack_scene(seen["scene"], domain).domain
+    mission = Mission(known, cast(Host, None), cast(Weigher, None), (), cast(Consolidate, None))
+    journal = Journal(None, events, section="mission")
+    try:
+        made = mission.prepare(request, cast(Runner, _Offline()), journal)
+    except EndOfRecord:
+        return Replayed(journal.reproduced, None)
+    except Diverged as e:
+        return Replayed(journal.reproduced, None, str(e))
+    left = journal.left
+    return Replayed(journal.reproduced, made, f"the record goes on after the end: {left}" if left else "")
+
+
 @dataclass(frozen=True)
 class _Given:
     """A weigher for a goal that a person wrote down: nothing is read, nothing asked."""
@@ -444,4 +496,4 @@ def fixed_goal(mission: Mission, goal: Goal) -> Mission:
     return mission
 
 
-__all__ = ["Choice", "Consolidate", "Mission", "Outcome", "Prepared", "fixed_goal"]
+__all__ = ["Choice", "Consolidate", "Mission", "Outcome", "Prepared", "Replayed", "fixed_goal", "replay_preparation"]

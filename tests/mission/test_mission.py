@@ -187,3 +187,30 @@ def test_the_mission_refuses_a_world_of_another_domain(home: hr.Domain) -> None:
     mission = hr.assemble(office, hr.worlds.symbolic(home), person=Person().make())
     with pytest.raises(StaleError, match="not the mission's"):
         mission.run("bring me a coke")
+
+
+def test_a_run_is_replayed_from_its_store_up_to_the_proven_plan(build: Build, tmp_path) -> None:
+    from handrail.mission import replay_preparation
+
+    store = hr.RunStore(tmp_path / "runs.sqlite")
+    outcome = build(Person({"I understand": "yes"}), store=store).run("wipe the table")
+    events = store.events(outcome.run)
+    again = replay_preparation(events)
+    assert again.diverged == ""
+    assert again.prepared is not None
+    assert again.prepared.verified is not None
+    assert outcome.verified is not None
+    assert again.prepared.verified.proof_id == outcome.verified.proof_id
+    cut = [e for e in events if e.kind != "mission.proven"]
+    assert replay_preparation(cut).prepared is None
+
+
+def test_a_report_tells_the_run_and_escapes_what_others_wrote(build: Build, tmp_path) -> None:
+    from handrail.report import write_report
+
+    store = hr.RunStore(tmp_path / "runs.sqlite")
+    outcome = build(Person({"I understand": "yes"}), store=store).run("wipe the table <script>alert(1)</script>")
+    page = write_report(store, outcome.run, tmp_path / "r" / "report.html").read_text()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert outcome.reason in page

@@ -33,16 +33,20 @@ def replay(
     from handrail.domain import Domain
     from handrail.execute.replay import replay as again
     from handrail.execute.replay import sections
+    from handrail.mission import replay_preparation
 
     found = store(runs, config)
     info = found.find(run)
     given = Domain.load(domain) if domain is not None else None
-    parts = sections(found.events(info.id))
+    events = found.events(info.id)
+    before = replay_preparation(events, given)
+    parts = sections(events)
     results = [again(s, given) for s in parts]
-    same = all(r.same for r in results)
+    same = not before.diverged and all(r.same for r in results)
     body = {
         "run": info.id,
         "same": same,
+        "before_the_approval": {"decisions": before.decisions, "diverged": before.diverged},
         "executions": [
             {
                 "decisions": r.decisions,
@@ -56,6 +60,10 @@ def replay(
     if as_json:
         print_json(body)
     else:
+        if before.diverged:
+            say(f"Not the same before the approval: {before.diverged}")
+        else:
+            say(f"The same, {before.decisions} events from the request to the proven plan.")
         if not parts:
             say(f"Run {info.id} has no execution: nothing moved in it.")
         for r in results:
