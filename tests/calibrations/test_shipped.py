@@ -31,7 +31,7 @@ def test_both_files_are_there_and_whole():
     for name, n in (("words", 400), ("smollm2-135m", 120)):
         calibration = Calibration.load(path("home", name))
         assert calibration.n == n and calibration.delta is not None
-        assert float(calibration.epsilon) == 0.15
+        assert float(calibration.epsilon) == 0.05
 
 
 def test_what_it_does_with_requests(decider):
@@ -63,7 +63,7 @@ def test_its_promise_on_fresh_requests(state, decider):
         listed = any(o.key in scenario.acceptable for o in decided.options)
         total += 1
         kept += bool(keys & scenario.acceptable) if listed else "not-listed" in keys
-    assert kept / total >= 0.85 - 3 * (0.85 * 0.15 / total) ** 0.5
+    assert kept / total >= 0.95 - 3 * (0.95 * 0.05 / total) ** 0.5
 
 
 def test_another_model_or_domain_gives_way(state):

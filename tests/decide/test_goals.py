@@ -47,7 +47,7 @@ def test_the_first_requests_fit_and_the_rest_calibrate(made):
     assert made.calibration.n == len(made.cases) == 100
     assert made.calibration.notes["requests"] == {"fitted on": 60, "calibrated on": 100}
     weights = weights_of(made.calibration)
-    assert weights.cases == 60 and weights.names == ("overlap", "verb", "facts", "other")
+    assert weights.cases == 60 and weights.names == ("overlap", "verb", "facts", "other", "unexplained")
     scores = [LAC.case_score(c.probabilities, c.right) for c in made.cases]
     assert made.calibration.scores.tolist() == scores
 

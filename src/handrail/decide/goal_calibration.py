@@ -127,7 +127,7 @@ def calibrate(
             progress(index, len(labelled))
         options = reader.read(one.request)
         context = reader.context(one.request, options)
-        columns = [[w.number(context, o) for o in options] for w in reader.words]
+        columns = [[s.value for s in scorer.score(context, options)] for scorer in reader.scorers]
         if score is not None:
             columns.insert(0, list(score(one, context, options)))
         rows.append((one, options, np.array(columns).T, right_indices(options, one.right)))

@@ -21,7 +21,7 @@ from handrail.intent.scores.texts import Texts
 from handrail.intent.symbolic import SymbolicReader
 from handrail.language.model import Model
 
-WORDS = ("overlap", "verb", "facts", "other")
+WORDS = ("overlap", "verb", "facts", "other", "unexplained")
 FEATURES = ("pmi", *WORDS)
 """What is fused with a model; without one, the words alone."""
 
@@ -32,7 +32,7 @@ def scorer_of(reader: SymbolicReader, weights: Weights, model: Model | None) -> 
     Raises:
         ConfigError: weights that need a model, and none given, or weights for something else.
     """
-    scorers: list[Scorer] = list(reader.words)
+    scorers: list[Scorer] = list(reader.scorers)
     if "pmi" in weights.names:
         if model is None:
             raise ConfigError("this calibration was made with a language model, and none was given")

@@ -12,8 +12,8 @@ from handrail.domain import Domain, State
 from handrail.domain.option import Fingerprint, Option, not_listed
 from handrail.intent.candidates import facts_of, generator_of, goals
 from handrail.intent.options import MOST, shortlist
-from handrail.intent.scores.scorer import Context, digest
-from handrail.intent.scores.words import Words
+from handrail.intent.scores.scorer import Context, Scorer, digest
+from handrail.intent.scores.words import Unexplained, Words
 
 
 class SymbolicReader:
@@ -29,6 +29,7 @@ class SymbolicReader:
         self.candidates = goals(state)
         facts = facts_of(state.objects)
         self.words = tuple(Words(kind, facts) for kind in ("overlap", "verb", "facts", "other"))
+        self.scorers: tuple[Scorer, ...] = (*self.words, Unexplained(facts))
 
     def read(self, request: str, domain: Domain | None = None, state: State | None = None) -> list[Option]:
         """The most fitting readings of a request, and the not-listed option last.

@@ -5,7 +5,7 @@ import pytest
 from handrail.domain.option import Option, not_listed
 from handrail.errors import ConfigError
 from handrail.intent.scores import Context
-from handrail.intent.scores.words import Words, explained, family, overlap, stem, verb_fits
+from handrail.intent.scores.words import Unexplained, Words, explained, family, overlap, stem, verb_fits
 
 
 def test_overlap():
@@ -56,3 +56,12 @@ def test_not_listed():
     assert [s.value for s in scores] == [0.0, 1.0]
     with pytest.raises(ConfigError):
         Words("guess")
+
+
+def test_what_nothing_explains_speaks_for_something_else():
+    options = [Option("a", "pick up the milk"), Option("b", "hand the milk to alex"), not_listed()]
+    unexplained = Unexplained()
+    warm, pick = (unexplained.score(Context("", r), options) for r in ("Warm the milk", "Pick up the milk"))
+    assert [s.value for s in warm[:2]] == [0.0, 0.0] and warm[2].value == 0.5
+    assert pick[2].value == 0.0
+    assert unexplained.score(Context("", "x"), [not_listed()])[0].value == 1.0

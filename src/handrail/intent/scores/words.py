@@ -133,3 +133,28 @@ class Words:
     def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
         """See `Scorer`; on the log scale, for fusion: the number itself is the logarithm."""
         return [Score(self.number(context, o), self.kind, "log", False, self.provenance) for o in options]
+
+
+class Unexplained:
+    """How much of the request no listed option explains: what speaks for "something else".
+
+    The not-listed option gets one minus the best explained share among the listed ones, all others get 0. "Warm up some
+    milk" is not explained by "pick up the milk", however much better that is than the other options.
+
+    Args:
+        facts: what people call an object -> words that the domain states of it.
+    """
+
+    kind = "unexplained"
+
+    def __init__(self, facts: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._facts = Words("facts", facts)
+        parts = {k: v for k, v in self._facts.provenance.parts if k != "score"}
+        self.provenance = provenance(self.kind, **parts)
+
+    def score(self, context: Context, options: Sequence[Option]) -> list[Score]:
+        """See `Scorer`."""
+        best = max((self._facts.number(context, o) for o in options if not o.is_not_listed), default=0.0)
+        return [
+            Score(1.0 - best if o.is_not_listed else 0.0, self.kind, "log", False, self.provenance) for o in options
+        ]
