@@ -119,7 +119,7 @@ class Road:
         reading: how readings are scored: "words", "model" (PMI alone) or "both".
         plan: "planner", "saycan", "json", "json without examples" or "strong".
         model: None where no model is used.
-        every: 2 takes every second request; long prompts are slow on a small machine.
+        every: n takes every n-th request; long prompts are slow on a small machine.
     """
 
     name: str
@@ -180,11 +180,11 @@ def _roads(models: tuple[Model, ...]) -> list[Road]:
     if models:
         scoring, writing = models
         roads += [
-            Road("model alone, planner", "model", "planner", scoring),
-            Road("words and model, planner", "both", "planner", scoring),
-            Road("words, SayCan by the model", "words", "saycan", scoring, 5),
-            Road("words, JSON plan by the model", "words", "json", writing, 2),
-            Road("words, JSON plan by the model, no examples", "words", "json without examples", writing, 2),
+            Road("model alone, planner", "model", "planner", scoring, 2),
+            Road("words and model, planner", "both", "planner", scoring, 2),
+            Road("words, SayCan by the model", "words", "saycan", scoring, 10),
+            Road("words, JSON plan by the model", "words", "json", writing, 6),
+            Road("words, JSON plan by the model, no examples", "words", "json without examples", writing, 6),
         ]
     roads.append(Road(f"words, JSON plan by a stand-in with {STRONG_RATE:.0%} mistakes", "words", "strong"))
     planner = Planned()

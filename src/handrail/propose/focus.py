@@ -36,11 +36,16 @@ def described(name: str, state: State, names: Names) -> str:
     called = [p for p in names.phrases[name] if p != name.replace("_", " ")]
     head = f"- {name}: {objects[name].type}"
     if called:
-        head += f' "{called[0]}"'
+        head += f' "{_one_line(called[0])}"'
     if traits:
         head += f" ({', '.join(traits)})"
     facts = [_fact(atom, value) for atom, value in state.facts() if len(atom) > 1 and atom[1] == name]
     return f"{head}; {'; '.join(facts)}" if facts else head
+
+
+def _one_line(text: str) -> str:
+    """A name as data: what perception or a label calls a thing can't begin a line or quote its way out."""
+    return " ".join(text.replace('"', "'").split())[:60]
 
 
 def _fact(atom: tuple[str, ...], value: object) -> str:
