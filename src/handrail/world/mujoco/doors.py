@@ -24,7 +24,9 @@ Floats = NDArray[np.float64]
 Motion = Generator[None, None, None]
 
 APPROACH = 0.10
-CHECKS = 32
+CHECKS = 72
+PER_STANCE = 4
+"""Grips tried from one stance: if these fail for the arc, its neighbours mostly do too."""
 ARC_STEPS = 8
 SPEED = 0.25
 """Of the handle along its way [m/s]."""
@@ -114,12 +116,21 @@ def plan(act: Act, door: Door, target: float, floor: Floor) -> Swing:
     what = f"the handle of the {spoken(door.fixture)}"
     # Where the handle will be says where it is best to stand: between its first and its last place.
     facing = handles[0].p
-    for k, reached in enumerate(search(sim, floor, p, r, penalty, facing, found)):
-        if k >= CHECKS:
+    tried: dict[tuple[float, ...], int] = {}
+    for reached in search(sim, floor, p, r, penalty, facing, found):
+        stance = tuple(np.round(reached.base, 3))
+        tried[stance] = tried.get(stance, 0) + 1
+        if tried[stance] > PER_STANCE:
+            continue
+        if sum(min(n, PER_STANCE) for n in tried.values()) > CHECKS:
             break
         got = _check(act, view, door, target, reached, handles)
         if isinstance(got, Swing):
-            return got
+            blocker = act.routed(got.base, floor)
+            if blocker is None:
+                return got
+            reasons.append(blocker)
+            continue
         reasons.append(scene.owner[scene.geom[got]])
     raise blocked(found, reasons, what, None)
 
@@ -142,8 +153,6 @@ def _check(act: Act, view: View, door: Door, target: float, reached: Reached, ha
     for q in steps[:-1]:
         if hits := view.hits(base, q, aperture=aperture, touch=touch):
             return hits[0]
-    if ArmPath(view, base, aperture).find(scene.ready, steps[0], budget=30) is None:
-        return "robot.l5"
     rel = handles[0].inverse() @ grip
     arc = follow_arc(sim, base, arm, [h @ rel for h in handles])
     if arc is None:
@@ -155,6 +164,8 @@ def _check(act: Act, view: View, door: Door, target: float, reached: Reached, ha
         view.data.qpos[joint] = now
         if hits:
             return hits[0]
+    if ArmPath(view, base, aperture).find(scene.ready, steps[0], budget=30) is None:
+        return "robot.l5"
     return Swing(base, steps, bases, arms, aperture, grip)
 
 
