@@ -121,7 +121,7 @@ def test_bends(cases):
 
 def test_fusion_is_fitted_on_other_cases(cases):
     out, weights = fused(cases[60:], cases[:60])
-    assert set(weights.names) == {"pmi", "letters", "overlap", "verb", "other"}
+    assert set(weights.names) == {"pmi", "sum", "letters", "overlap", "verb", "other"}
     assert all("fusion" in c.scores for c in out) and weights.cases == 60
 
 

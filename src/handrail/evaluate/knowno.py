@@ -102,7 +102,7 @@ def _suite(result: dict[str, Any], suite: str, every: Sequence[Case], count: int
 
 
 def _makers(kinds: Sequence[str], episodes: bool) -> dict[str, m.Maker]:
-    base = "letters" if "letters" in kinds else "pmi"
+    base = "letters" if "letters" in kinds else "sum"
     makers: dict[str, m.Maker] = {f"KnowNo ({k})": m.conformal(k) for k in kinds}
     makers[f"KnowNo ({base}, T = 5)"] = m.conformal(base, temperature=5.0)
     makers["KnowNo (fusion, on average)"] = m.conformal("fusion", marginal=True)
@@ -119,7 +119,7 @@ def _asked_more(
     result: dict[str, Any], suite: str, every: Sequence[Case], level: m.Level, count: int, rng: np.random.Generator
 ) -> None:
     """Ensemble Set, Prompt Set and Binary need more model calls: on the cases for which those were made."""
-    base = "letters" if all("letters" in c.scores for c in every) else "pmi"
+    base = "letters" if all("letters" in c.scores for c in every) else "sum"
     wanted: dict[str, tuple[Callable[[Case], bool], dict[str, m.Maker]]] = {
         "votes": (lambda c: len(c.record.votes) > 1, {"Ensemble Set": m.ensemble()}),
         "answers": (lambda c: "set" in c.record.answers, {"Prompt Set": m.stated(), "Binary": m.binary(base)}),
@@ -195,7 +195,7 @@ def _sweeps(
     result: dict[str, Any], suite: str, cases: Sequence[Case], kinds: Sequence[str], count: int, rng: np.random.Generator
 ) -> None:
     """Figures 3 and 4: what came of each target, and at what help."""
-    base = "letters" if "letters" in kinds else "pmi"
+    base = "letters" if "letters" in kinds else "sum"
     makers = {
         "KnowNo (fusion, on average)": m.conformal("fusion", marginal=True),
         f"KnowNo ({base}, on average)": m.conformal(base, marginal=True),
@@ -222,7 +222,7 @@ def _matched(
     for name, row in table.items():
         if name.startswith(("KnowNo", "APS")) or "plan" not in row:
             continue
-        kind = name[name.index("(") + 1 : -1] if "(" in name else ("letters" if "letters" in scores else "pmi")
+        kind = name[name.index("(") + 1 : -1] if "(" in name else ("letters" if "letters" in scores else "sum")
         if kind in scores:
             ours = scores[kind].least("asked", row["plan"])
             line = {"suite": suite, "method": name, "plan": row["plan"], "help": row["help"], "knowno_help": ours}
@@ -236,7 +236,7 @@ def _bends(result: dict[str, Any], suite: str, every: Sequence[Case], rng: np.ra
     if len(m.trials(both)) >= 30:
         for strength in (0.0, 0.5, 1.0, 2.0):
             _bent(result["bias"], suite, both, letter_bias(strength), strength, ("letters", "letters, all orders"), seeds)
-    if all(c.record.after for c in every):
+    if all(c.record.before for c in every):
         for spread in (0.0, 2.0, 4.0, 8.0):
             _bent(result["length"], suite, every, longer_texts(spread), spread, ("sum", "mean", "pmi"), seeds)
 

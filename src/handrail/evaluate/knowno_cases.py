@@ -26,7 +26,7 @@ from handrail.language.records import TextScore
 RECORDED = Path(__file__).parent / "recorded"
 """Recordings that ship with the package, by model and suite."""
 
-FUSED = ("pmi", "letters", "overlap", "verb", "other")
+FUSED = ("pmi", "sum", "letters", "overlap", "verb", "other")
 """Features of the fusion."""
 
 
@@ -78,9 +78,9 @@ def case_of(scenario: Scenario, record: Record, draws: int = 20) -> Case:
     right = tuple(scenario.right(options))
     scores: dict[str, tuple[float, ...]] = {}
     if record.after:
-        for kind in ("sum", "mean", "pmi", "raw", "fluency"):
-            pairs = zip(record.after, record.before, strict=True)
-            scores[kind] = tuple(_text(kind, a, b) for a, b in pairs)
+        priors: Sequence[Sequence[float] | None] = record.before or [None] * len(record.after)
+        for kind in ("sum", "mean", "pmi", "raw", "fluency") if record.before else ("sum", "mean", "raw", "fluency"):
+            scores[kind] = tuple(_text(kind, a, b) for a, b in zip(record.after, priors, strict=True))
     if record.letters:
         scores["letters"] = tuple(record.letters[0])
         scores["sampling"] = _sampled(record.letters[0], draws, record.request)
@@ -104,8 +104,9 @@ def case_of(scenario: Scenario, record: Record, draws: int = 20) -> Case:
     )
 
 
-def _text(kind: str, after: Sequence[float], before: Sequence[float]) -> float:
-    now, prior = TextScore("", after[0], int(after[1])), TextScore("", before[0], int(before[1]))
+def _text(kind: str, after: Sequence[float], before: Sequence[float] | None) -> float:
+    now = TextScore("", after[0], int(after[1]))
+    prior = None if before is None else TextScore("", before[0], int(before[1]))
     return value_of(kind, now, prior, ALPHA)[0]  # type: ignore[arg-type]
 
 

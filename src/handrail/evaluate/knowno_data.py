@@ -96,7 +96,7 @@ def _recorded(suite: str, options: EvalOptions, recorder: Recorder, size: int) -
 def walk(
     episode: Episode, record_of: Callable[[Scenario], Record | None]
 ) -> Iterator[tuple[Scenario, Record | None]]:
-    """The steps of an episode along right actions: of those acceptable, the one that the model ranks highest (by pmi).
+    """The steps of an episode along right actions: of those acceptable, the one that the model ranks highest (by sum).
 
     A step whose right actions were not among the options goes on with the first right one. Ends early, with None, where a
     step has no record.
@@ -109,7 +109,8 @@ def walk(
             return
         case = case_of(scenario, record)
         listed = [i for i in case.right if i != case.other]
-        best = max(listed, key=lambda i: case.scores["pmi"][i], default=None)
+        ranked = case.scores["sum"]
+        best = max(listed, key=lambda i: ranked[i], default=None)
         if best is None:
             done.append(min(scenario.acceptable))
         else:

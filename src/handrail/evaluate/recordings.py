@@ -107,7 +107,9 @@ class Recorder:
         self.records = {r.key: r for r in load(path)} if path.exists() else {}
         self._new = 0
 
-    def record(self, scenario: Scenario, options: Sequence[Option], *, orders: int = 0, texts: bool = True) -> Record:
+    def record(
+        self, scenario: Scenario, options: Sequence[Option], *, orders: int = 0, texts: bool = True, prior: bool = True
+    ) -> Record:
         """Numbers for one scenario, from the file where they are there.
 
         Args:
@@ -115,6 +117,7 @@ class Recorder:
             options: what is asked.
             orders: letter rotations wanted, 0 for none.
             texts: whether text likelihoods are wanted.
+            prior: whether those without a request are wanted too (pmi needs them).
         """
         request = name(self.model, scenario, options)
         record = self.records.get(scenario.key)
@@ -123,15 +126,20 @@ class Recorder:
             self.records[scenario.key] = record
         changed = False
         context = context_of(scenario)
+        words = [continuation(o.text) for o in options]
         if texts and not record.after:
-            nothing = Context(context.scene, NOTHING_ASKED, context.done)
-            words = [continuation(o.text) for o in options]
             began = time.perf_counter()
             record.after = [[round(s.logprob, 4), s.tokens] for s in self.model.likelihoods(spoken(context), words)]
             record.seconds["texts"] = round(time.perf_counter() - began, 3)
+            record.calls["texts"] = 1
+            changed = True
+        if texts and prior and not record.before:
+            nothing = Context(context.scene, NOTHING_ASKED, context.done)
+            began = time.perf_counter()
             record.before = [[round(s.logprob, 4), s.tokens] for s in self.model.likelihoods(spoken(nothing), words)]
-            record.seconds["texts and prior"] = round(time.perf_counter() - began, 3)
-            record.calls.update({"texts": 1, "texts and prior": 2})
+            took = time.perf_counter() - began
+            record.seconds["texts and prior"] = round(record.seconds["texts"] + took, 3)
+            record.calls["texts and prior"] = 2
             changed = True
         for order in rotations(len(options), orders)[len(record.letters) :] if orders else ():
             labels = LABELS[: len(options)]
