@@ -37,20 +37,24 @@ SETTINGS = grid(ask=(0.0, 0.45, 0.6, 0.75, 0.9), read_back=(True, False), dry_ru
 DELTA = 0.05
 
 
-def run(options: EvalOptions, physical: bool) -> dict[str, Any]:
-    """Certify the line in the symbolic or the physical home and check the outcome.
+def run(options: EvalOptions) -> dict[str, Any]:
+    """Certify the line in the physical home (the symbolic one when quick) and check the outcome.
 
-    Options of its own (`options.extra`): `episodes`, `fresh` (how many each), `simulated` (episodes that give the order),
-    `folder` (kept and resumed there; a temporary one otherwise), `silent` and `task` limits.
+    Options of its own (`options.extra`): `physical`; `episodes`, `fresh` (how many each); `simulated` (episodes that
+    give the order); `folder` (kept and resumed there; a temporary one otherwise); `silent` and `task` limits.
+
+    Raises:
+        MissingExtra: the physical home needs MuJoCo.
 
     Returns:
         `certificate` {status, setting, text ...}, `fresh` {n, silent, task, help ...} of episodes really run with the
         certified setting, `holds`, and `methods` {name: {certified, false, help, achieved, silent}} scored by replay of
         fresh episodes (silent and task failures exact or over-stated).
     """
-    many = int(options.extra.get("episodes", 60 if options.quick else 500))
-    fresh = int(options.extra.get("fresh", many))
-    first = int(options.extra.get("simulated", 20 if options.quick else 100))
+    physical = bool(options.extra.get("physical", not options.quick))
+    many = int(options.extra.get("episodes", 20 if options.quick else 500))
+    fresh = int(options.extra.get("fresh", many // 2 if options.quick else many))
+    first = int(options.extra.get("simulated", 6 if options.quick else 100))
     wide = (0.20, 0.45) if many < 100 else (0.15, 0.40) if many < 400 else (0.10, 0.35)
     limits = Limits(float(options.extra.get("silent", wide[0])), float(options.extra.get("task", wide[1])))
     place = PHYSICAL if physical else SYMBOLIC
