@@ -8,8 +8,8 @@ The skill library *is* the domain, and it is also the list of goals: an effect `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 
 from handrail.domain.formula import Assign, Call, Condition, Const, Each, Effect, Not, Or, Param, Term, Test, When
@@ -17,11 +17,12 @@ from handrail.domain.ground import FALSE
 from handrail.domain.grounder import grounder
 from handrail.domain.skill import Skill
 from handrail.domain.state import State
-from handrail.domain.text.walk import params_in
+from handrail.domain.text.walk import assignments, params_in
 from handrail.domain.types import Objects
 from handrail.domain.values import UNKNOWN, Atom, Value
 from handrail.errors import DomainError
 from handrail.intent.naming import Names
+from handrail.intent.verbs import family_of
 
 MAX_LITERALS = 200_000
 """More candidate goals than this are refused: the domain's skills have too many free parameters for the scene."""
@@ -40,6 +41,7 @@ class Literal:
         objects: the objects it is about, in the order of the skill's parameters.
         roles: (parameter, object) for these.
         stated: no skill's sentence says it; the text states the fact instead.
+        family: of the text's verb, see `verbs`.
     """
 
     condition: Condition
@@ -48,6 +50,7 @@ class Literal:
     objects: tuple[str, ...]
     roles: tuple[tuple[str, str], ...]
     stated: bool = False
+    family: str = ""
 
 
 def literals(state: State, names: Names | None = None, focus: frozenset[str] | None = None) -> tuple[Literal, ...]:
@@ -66,14 +69,14 @@ def literals(state: State, names: Names | None = None, focus: frozenset[str] | N
         DomainError: more than `MAX_LITERALS` of them.
     """
     objects = state.objects
-    names = names or Names(objects)
+    names = names or Names.of(objects)
     found: dict[str, list[Literal]] = {}
     total = 0
     for skill in sorted(objects.domain.skills.values(), key=lambda s: s.name):
         if skill.asks:
             continue
-        for effect in skill.makes:
-            for made in _of_effect(skill, effect, state, names, focus):
+        for number, effect in enumerate(skill.makes):
+            for made in _kept(skill, number, effect, state, names, focus):
                 same = found.setdefault(made.text, [])
                 if all(made.condition != other.condition for other in same):
                     same.append(made)
@@ -84,6 +87,21 @@ def literals(state: State, names: Names | None = None, focus: frozenset[str] | N
                             "give skills fewer free parameters or the scene fewer objects"
                         )
     return tuple(_joined(found[text]) for text in sorted(found))
+
+
+def _kept(
+    skill: Skill, number: int, effect: Effect, state: State, names: Names, focus: frozenset[str] | None
+) -> Iterable[Literal]:
+    """An effect's literals; those that don't hang on the state are made once for a set of objects."""
+    copies = any(isinstance(a, Assign) and isinstance(a.value, Call) for a in assignments(effect))
+    if focus is not None or copies or names is not Names.of(state.objects):
+        return _of_effect(skill, effect, state, names, focus)
+    cache = state.objects.cache
+    key = ("literals", skill.name, number)
+    if key not in cache:
+        cache[key] = tuple(_of_effect(skill, effect, state, names, None))
+    kept: tuple[Literal, ...] = cache[key]
+    return kept
 
 
 def fact_of(condition: Condition) -> tuple[Call, Value] | None:
@@ -104,7 +122,7 @@ def _joined(same: list[Literal]) -> Literal:
     parts = tuple(sorted((one.condition for one in same), key=str))
     objects = tuple(o for o in first.objects if all(o in other.objects for other in same))
     roles = tuple(r for r in first.roles if r[1] in objects)
-    return Literal(Or(parts), first.text, first.skill, objects, roles)
+    return replace(first, condition=Or(parts), objects=objects, roles=roles)
 
 
 def _of_effect(
@@ -140,8 +158,13 @@ def _of_effect(
 
 def _never(skill: Skill, binding: Mapping[str, str], objects: Objects) -> bool:
     """Whether a need that is decided by this binding alone can never hold."""
-    node = grounder(objects).node
-    return any(params_in(need) <= binding.keys() and node(need, binding) is FALSE for need in skill.needs)
+    key = ("never", skill.name, *binding.items())
+    if key not in objects.cache:
+        node = grounder(objects).node
+        objects.cache[key] = any(
+            params_in(need) <= binding.keys() and node(need, binding) is FALSE for need in skill.needs
+        )
+    return bool(objects.cache[key])
 
 
 def _values(term: Term, binding: Mapping[str, str], state: State) -> tuple[Value, ...]:
@@ -173,7 +196,7 @@ def _literal(
     else:
         text = imperative(skill.says, {p: names.say(o) for p, o in binding.items()})
     condition = Not(Test(test.left, "==", Const(True))) if value is False else test
-    return Literal(condition, text, skill.name, tuple(o for _, o in roles), tuple(roles), stated)
+    return Literal(condition, text, skill.name, tuple(o for _, o in roles), tuple(roles), stated, family_of(text))
 
 
 def imperative(says: str, filled: Mapping[str, str]) -> str:

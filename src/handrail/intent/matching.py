@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from handrail.domain.grounder import grounder
 from handrail.domain.state import State
 from handrail.intent.literals import Literal, fact_of
 from handrail.intent.naming import Names, stem, tokens
-from handrail.intent.verbs import VERBS, families_of, family_of, throws_away
+from handrail.intent.verbs import VERBS, families_of, throws_away
 
 _SENSE = {
     "drink": "drinkable", "thirsty": "drinkable", "beverage": "drinkable", "sip": "drinkable",
@@ -80,6 +81,50 @@ class Analysis:
     unknown: tuple[str, ...] = ()
 
 
+class _Lexicon:
+    """What words may mean which objects; the same for every state of a scene."""
+
+    def __init__(self, names: Names) -> None:
+        objects = names.objects
+        self.phrases: dict[tuple[str, ...], dict[str, float]] = {}
+        self.traits: dict[str, set[str]] = {}
+        kinds: dict[str, set[str]] = {}
+        for o in objects:
+            for said in names.phrases[o.name]:
+                words = tokens(said)
+                # where people's words are given, the bare name ("cube", beside "cube 2") is only a part of them
+                self._phrase(words, o.name, 1.0 if said in o.words or not o.words else 0.75)
+                if len(words) > 1:
+                    self._phrase(words[-1:], o.name, 0.75)  # "mug" for "blue mug"
+                    self._phrase(words[:1], o.name, 0.5)
+            for attribute, word in names.traits(o.name):
+                for w in {*tokens(attribute), *tokens(word)}:
+                    self.traits.setdefault(w, set()).add(o.name)
+            for said in names.kinds(o.name):
+                kinds.setdefault(" ".join(tokens(said)), set()).add(o.name)
+        for said, members in kinds.items():
+            for name in members:
+                self._phrase(tuple(said.split()), name, 0.5)
+        self.longest = max((len(p) for p in self.phrases), default=1)
+        self.people = frozenset(o.name for o in objects if set(names.kinds(o.name)) & _PEOPLE)
+        self.self = frozenset(o.name for o in objects if set(names.kinds(o.name)) & _SELF)
+        self.bins = frozenset(o.name for o in objects if _BIN & set(tokens(" ".join(names.phrases[o.name]))))
+
+    def _phrase(self, words: tuple[str, ...], name: str, weight: float) -> None:
+        if words:
+            known = self.phrases.setdefault(words, {})
+            known[name] = max(known.get(name, 0.0), weight)
+
+    @classmethod
+    def of(cls, names: Names) -> _Lexicon:
+        """Made once for a set of names."""
+        kept = names.objects.cache.get("lexicon")
+        if not isinstance(kept, tuple) or kept[0] is not names:
+            kept = names.objects.cache["lexicon"] = (names, cls(names))
+        lexicon: _Lexicon = kept[1]
+        return lexicon
+
+
 class Matcher:
     """Fits readings to clauses in one scene.
 
@@ -90,40 +135,13 @@ class Matcher:
 
     def __init__(self, state: State, names: Names | None = None) -> None:
         self.state = state
-        self.names = names or Names(state.objects)
-        objects = state.objects
-        self._phrases: dict[tuple[str, ...], dict[str, float]] = {}
-        self._traits: dict[str, set[str]] = {}
-        kinds: dict[str, set[str]] = {}
-        for o in objects:
-            for said in self.names.phrases[o.name]:
-                words = tokens(said)
-                # where people's words are given, the bare name ("cube", beside "cube 2") is only a part of them
-                self._phrase(words, o.name, 1.0 if said in o.words or not o.words else 0.75)
-                if len(words) > 1:
-                    self._phrase(words[-1:], o.name, 0.75)  # "mug" for "blue mug"
-                    self._phrase(words[:1], o.name, 0.5)
-            for attribute, word in self.names.traits(o.name):
-                for w in {*tokens(attribute), *tokens(word)}:
-                    self._traits.setdefault(w, set()).add(o.name)
-            for said in self.names.kinds(o.name):
-                kinds.setdefault(" ".join(tokens(said)), set()).add(o.name)
-        for said, members in kinds.items():
-            for name in members:
-                self._phrase(tuple(said.split()), name, 0.5)
-        self._longest = max((len(p) for p in self._phrases), default=1)
-        self._people = frozenset(o.name for o in objects if set(self.names.kinds(o.name)) & _PEOPLE)
-        self._self = frozenset(o.name for o in objects if set(self.names.kinds(o.name)) & _SELF)
+        self.names = names or Names.of(state.objects)
+        self._words = _Lexicon.of(self.names)
         self._places = frozenset(v for a, v in state.values.items() if isinstance(v, str) and len(a) == 2)
         self._where: dict[str, set[str]] = {}
         for atom, value in state.values.items():
             if isinstance(value, str) and len(atom) == 2:
                 self._where.setdefault(atom[1], set()).add(value)
-
-    def _phrase(self, words: tuple[str, ...], name: str, weight: float) -> None:
-        if words:
-            known = self._phrases.setdefault(words, {})
-            known[name] = max(known.get(name, 0.0), weight)
 
     def analyse(self, clause: str) -> Analysis:
         """Mentions and verb of a clause."""
@@ -138,19 +156,17 @@ class Matcher:
             before = mentions[-1] if mentions else None
             if before and before.end == found.start and before.objects & found.objects:
                 both = before.objects & found.objects  # "metal bowl", "blue mug"
-                mentions[-1] = Mention(before.start, found.end, both, max(before.weight, found.weight), before.every)
+                mentions[-1] = Mention(before.start, found.end, both, max(before.weight, found.weight), before.every, before.source)
             else:
                 source = found.start > 0 and bool(_SOURCE & set(words[max(0, found.start - 2) : found.start]))
                 mentions.append(replace(found, source=source and bool(found.objects & self._places)))
             at = found.end
         if throws_away(clause):
-            bins = frozenset(
-                o.name for o in self.state.objects if _BIN & set(tokens(" ".join(self.names.phrases[o.name])))
-            )
+            bins = self._words.bins
             if bins and not any(m.objects & bins for m in mentions):
                 mentions.append(Mention(len(words), len(words), bins, 0.9))
         place = any(m.objects & self._places for m in mentions)
-        person = any(m.objects & self._people for m in mentions)
+        person = any(m.objects & self._words.people for m in mentions)
         covered = {i for m in mentions for i in range(m.start, m.end)}
         unknown = tuple(
             w for i, w in enumerate(words) if i not in covered and w not in _PLAIN and w not in VERBS and i > 0
@@ -161,18 +177,18 @@ class Matcher:
         every = at > 0 and bool(_EVERY & set(words[max(0, at - 2) : at]))
         word = words[at]
         trait = (
-            self._traits.get(word) or self._traits.get(_SENSE.get(word, "")) or self._traits.get(_root(word)) or set()
+            self._words.traits.get(word) or self._words.traits.get(_SENSE.get(word, "")) or self._words.traits.get(_root(word)) or set()
         )
-        for length in range(min(self._longest, len(words) - at), 0, -1):
-            known = self._phrases.get(words[at : at + length])
+        for length in range(min(self._words.longest, len(words) - at), 0, -1):
+            known = self._words.phrases.get(words[at : at + length])
             if known:
                 best = max(known.values())
                 found = frozenset(n for n, w in known.items() if w == best)
                 if length == 1 and best < 1 and trait:  # "drink" is part of "soft drink" and what all drinks share
                     return Mention(at, at + 1, found | trait, max(best, 0.7), every)
                 return Mention(at, at + length, found, best, every)
-        if word in _SPEAKER and self._people:
-            return Mention(at, at + 1, self._people, 1.0)
+        if word in _SPEAKER and self._words.people:
+            return Mention(at, at + 1, self._words.people, 1.0)
         if trait:
             return Mention(at, at + 1, frozenset(trait), 0.7, every)
         return None
@@ -188,13 +204,15 @@ class Matcher:
             parts: the reading, the first part being the one that the verb asks for.
         """
         first = parts[0]
-        verb = analysis.families.get(family_of(first.text), 0.0)
-        about = [o for o in dict.fromkeys(o for p in parts for o in p.objects) if o not in self._self]
+        verb = analysis.families.get(first.family, 0.0)
+        if not verb:
+            return 0.0
+        about = [o for o in dict.fromkeys(o for p in parts for o in p.objects) if o not in self._words.self]
         strengths = {o: self._strength(analysis, o) for o in about} or {
             o: self._strength(analysis, o) for o in first.objects
         }
         main = self.main(first)
-        if not verb or not main or not strengths.get(main, 0.0):
+        if not main or not strengths.get(main, 0.0):
             return 0.0
         cover = sum(strengths.values()) / len(strengths)
         explained = [max(self._explains(m, p) for p in parts) for m in analysis.mentions]
@@ -206,7 +224,7 @@ class Matcher:
 
     def main(self, literal: Literal) -> str:
         """What a reading is mainly about: its first object that is not a part of the robot."""
-        return next((o for o in literal.objects if o not in self._self), "")
+        return next((o for o in literal.objects if o not in self._words.self), "")
 
     def unexplained(self, analysis: Analysis, literal: Literal) -> tuple[Mention, ...]:
         """Mentions that a reading says nothing about."""
@@ -214,9 +232,11 @@ class Matcher:
 
     def done(self, literal: Literal) -> bool:
         """Whether what it asks for is so already."""
-        from handrail.domain.grounder import grounder
-
-        return grounder(self.state.objects).node(literal.condition).holds(self.state.values)
+        cache = self.state.objects.cache
+        key = ("holds", literal.condition)
+        if key not in cache:
+            cache[key] = grounder(self.state.objects).node(literal.condition)
+        return bool(cache[key].holds(self.state.values))
 
     def contradict(self, one: Literal, other: Literal) -> bool:
         """Whether two readings give one fluent two values."""
@@ -227,7 +247,7 @@ class Matcher:
         named = [m.weight for m in analysis.mentions if name in m.objects]
         if named:
             return max(named)
-        if name in self._people and len(self._people) == 1 and "give" in analysis.families:
+        if name in self._words.people and len(self._words.people) == 1 and "give" in analysis.families:
             return 0.8  # "fetch the apple": for whom else?
         return 0.0
 

@@ -49,6 +49,14 @@ class Names:
         }
         """Object to the first of its names that no other object has."""
 
+    @classmethod
+    def of(cls, objects: Objects) -> Names:
+        """The names of a set of objects, made once."""
+        kept = objects.cache.get("names")
+        if not isinstance(kept, cls):
+            kept = objects.cache["names"] = cls(objects)
+        return kept
+
     def say(self, name: str) -> str:
         """The best name of an object; any other text with blanks for underscores."""
         return self.best.get(name, name.replace("_", " "))

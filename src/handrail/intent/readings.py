@@ -20,6 +20,7 @@ from handrail.domain.goal import Goal, GoalSource
 from handrail.domain.ground import FALSE
 from handrail.domain.grounder import grounder
 from handrail.domain.option import Option, not_listed
+from handrail.domain.skill import Skill
 from handrail.domain.state import State
 from handrail.domain.text.walk import params_in
 from handrail.domain.values import Value
@@ -90,7 +91,7 @@ class RequestReader:
         """The same with how well each reading fits the words, in [0, 1]; 0 for the not-listed option."""
         if state.objects.domain is not domain:
             raise ConfigError(f"the state is of the domain '{state.objects.domain.name}', not of '{domain.name}'")
-        names = Names(state.objects)
+        names = Names.of(state.objects)
         matcher = Matcher(state, names)
         parts = clauses(request, VERBS)
         if len(parts) > MOST_CLAUSES or any(c.question for c in parts):
@@ -149,12 +150,14 @@ def _together(analysis: Analysis, scored: Sequence[tuple[float, Literal]]) -> li
 def _joined(analysis: Analysis, scored: Sequence[tuple[float, Literal]], matcher: Matcher) -> list[_Reading]:
     """Two facts about one thing, where the second explains what the first leaves: "the mug with water in it"."""
     out = []
-    every = literals(matcher.state, matcher.names, frozenset(o for m in analysis.mentions for o in m.objects))
+    mentioned = frozenset(o for m in analysis.mentions for o in m.objects)
+    every: tuple[Literal, ...] | None = None
     for _, first in scored[:_SEEDS]:
         left = matcher.unexplained(analysis, first)
         main = matcher.main(first)
         if not left:
             continue
+        every = every if every is not None else literals(matcher.state, matcher.names, mentioned)
         for second in every:
             if second.condition == first.condition or main not in second.objects or first.skill == second.skill:
                 continue
@@ -239,14 +242,20 @@ def two_way(domain: Domain) -> frozenset[str]:
 
 def _can_change(fluent: str, name: str, state: State) -> bool:
     """Whether any skill can change this fact of this object: a table has no door to leave open."""
+    cache, key = state.objects.cache, ("can change", fluent, name)
+    if key not in cache:
+        cache[key] = any(_changes(skill, fluent, name, state) for skill in state.objects.domain.skills.values())
+    return bool(cache[key])
+
+
+def _changes(skill: Skill, fluent: str, name: str, state: State) -> bool:
     node = grounder(state.objects).node
-    for skill in state.objects.domain.skills.values():
-        for effect in skill.makes:
-            if isinstance(effect, Assign) and effect.target.name == fluent and isinstance(effect.target.args[0], Param):
-                binding = {effect.target.args[0].name: name}
-                own = [n for n in skill.needs if params_in(n) <= binding.keys()]
-                if all(node(n, binding) is not FALSE for n in own):
-                    return True
+    for effect in skill.makes:
+        if isinstance(effect, Assign) and effect.target.name == fluent and isinstance(effect.target.args[0], Param):
+            binding = {effect.target.args[0].name: name}
+            own = [n for n in skill.needs if params_in(n) <= binding.keys()]
+            if all(node(n, binding) is not FALSE for n in own):
+                return True
     return False
 
 

@@ -39,7 +39,7 @@ def context(request: str, options: Sequence[Option], state: State, most: int = M
         state: the scene.
         most: things named at most.
     """
-    names = Names(state.objects)
+    names = Names.of(state.objects)
     counts: dict[str, int] = {}
     for option in options:
         if isinstance(option.meaning, Goal):

@@ -80,7 +80,7 @@ def _of_domain(domain: Domain) -> tuple[Example, ...]:
 
 @lru_cache(maxsize=16)
 def _of_state(state: State) -> tuple[Example, ...]:
-    names = Names(state.objects)
+    names = Names.of(state.objects)
     every = literals(state, names)
     made = [*_plans(every, state, names)]
     made += [one for one in (_question(every, state, names), _refusal(every, state, names)) if one is not None]

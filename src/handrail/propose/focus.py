@@ -80,7 +80,7 @@ def focus(
     Raises:
         ConfigError: the goal's own objects already take more than the budget.
     """
-    names = names or Names(state.objects)
+    names = names or Names.of(state.objects)
     chosen: dict[str, None] = {}
     spent = 0
     for tier, group in enumerate(_tiers(goal, request, state, names)):

@@ -61,7 +61,7 @@ class JsonPlanner:
 
     def messages(self, goal: Goal, request: str, state: State) -> tuple[Message, ...]:
         """The conversation that asks for a plan; a function of its arguments and the settings alone."""
-        names = Names(state.objects)
+        names = Names.of(state.objects)
         told = focus(goal, request, state, self.told, names=names, count=self.count)
         turns = [Message("system", system_text(state.objects))]
         if self.few_shot:
@@ -78,7 +78,7 @@ class JsonPlanner:
             raise ConfigError(f"the state is of the domain '{state.objects.domain.name}', not of '{domain.name}'")
         effort = effort or Effort()
         task = Task(state.objects, goal, self.exclusions)
-        names = Names(state.objects)
+        names = Names.of(state.objects)
         told = focus(goal, request, state, self.told, names=names, count=self.count)
         schema = plan_schema(state.objects, self.max_steps, only=frozenset(told))
         first = self.messages(goal, request, state)
