@@ -27,7 +27,7 @@ def demo(
 
     console = Console()
     say = Narrator(console)
-    settings = load({"domain": "home", "world": world, "runs": str(runs), "seed": seed})
+    settings = load({"domain": "home", "world": world, "runs": str(runs), "seed": seed, "answer_seconds": 5.0})
 
     def show(text: str) -> None:
         console.print(text, markup=False, highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,10 @@ from handrail.cli.exits import Exit
 from handrail.errors import ConfigError
 
 if TYPE_CHECKING:
-    from handrail.execute.person import Person
+    from collections.abc import Callable
+
+    from handrail.execute.card import Card
+    from handrail.execute.person import Answer, Deadline, Person, Question, Reply
     from handrail.mission import Outcome, Prepared
 
 DomainOption = Annotated[str | None, typer.Option("--domain", "-d", help="domain file, or home, office, tabletop")]
@@ -117,20 +121,58 @@ def headline(parts: make.Parts) -> str:
     return f"{parts.domain.name} · robot: {robots} · model: {name} · world: {parts.kind}"
 
 
+class Announcer:
+    """Nobody is at this terminal: says what is asked and how to answer it from another one."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+
+    def answer(self, question: Question, deadline: Deadline) -> Answer | None:
+        """Shows the question; the answer comes from elsewhere or not at all."""
+        choices = f" ({' / '.join(question.choices)})" if question.choices else ""
+        self._show(
+            f"{question.sentence}{choices}\n  Answer within {deadline.left():.0f} s from another terminal: handrail answer"
+        )
+        return None
+
+    def approve(self, card: Card, proof_id: str, deadline: Deadline) -> Reply | None:  # noqa: ARG002 - one shape for all
+        """Shows the card; the approval comes from elsewhere or not at all."""
+        self._show(f"{card.text}\n  Approve within {deadline.left():.0f} s from another terminal: handrail approve")
+        return None
+
+
+@dataclass(frozen=True)
+class Then:
+    """One person, and where that one has no answer at once, another."""
+
+    first: Person
+    second: Person
+
+    def answer(self, question: Question, deadline: Deadline) -> Answer | None:
+        """The first's answer, else the second's."""
+        return self.first.answer(question, deadline) or self.second.answer(question, deadline)
+
+    def approve(self, card: Card, proof_id: str, deadline: Deadline) -> Reply | None:
+        """The first's reply, else the second's."""
+        return self.first.approve(card, proof_id, deadline) or self.second.approve(card, proof_id, deadline)
+
+
 def person(settings: Config, yes: str, console: Console) -> Person:
     """Who answers: a stated policy first, where there is one, then the terminal if there is one."""
-    from handrail.execute.person import AnyOf, Nobody, Scripted, Terminal
+    from handrail.execute.person import Scripted, Terminal
 
     kinds = {k.strip() for k in yes.split(",") if k.strip()}
     if settings.approve == "yes":
         kinds.add("approve")
-    terminal: Person = (
-        Terminal(say=lambda t: console.print(t, markup=False, highlight=False)) if sys.stdin.isatty() else Nobody()
-    )
+
+    def show(text: str) -> None:
+        console.print(text, markup=False, highlight=False)
+
+    terminal: Person = Terminal(say=show) if sys.stdin.isatty() else Announcer(show)
     if not kinds:
         return terminal
-    scripted = Scripted(frozenset(kinds), say=lambda t: console.print(t, markup=False, highlight=False), name="--yes")
-    return AnyOf(scripted, terminal)
+    scripted = Scripted(frozenset(kinds), say=show, name="--yes")
+    return Then(scripted, terminal)
 
 
 def report(mission: Any, outcome: Outcome, folder: Path, pictures: Path) -> Path | None:
