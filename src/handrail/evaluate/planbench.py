@@ -52,7 +52,9 @@ _VARIANTS: dict[str, _Set | None] = {
     "random_blocksworld_3": _MAIN["blocksworld_3"],
     "sokoban": _Set("sokoban", "sokoban/generated_domain.pddl", "sokoban/generated_basic"),
     "unsolvable_blocksworld": _Set(
-        "unsolvable_blocksworld", "unsolvable_blocksworld/generated_domain.pddl", "unsolvable_blocksworld/generated_basic"
+        "unsolvable_blocksworld",
+        "unsolvable_blocksworld/generated_domain.pddl",
+        "unsolvable_blocksworld/generated_basic",
     ),
     # these ship their PDDL only inside the prompt of some answers
     "obfuscated_randomized_blocksworld": None,

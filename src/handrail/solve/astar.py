@@ -154,7 +154,7 @@ def _found(
         why = f"The search's plan was refused by the checker: {result.reasons[0].sentence}"
         return _none(False, expanded, astar.bound / SCALE, why, {**figures, "refused": str(plan)})
     cost = sum(a.op.cost for a in actions)
-    assert best.cost is not None  # noqa: S101 - the caller has a plan
+    assert best.cost is not None
     proved = astar.exhausted
     bound = cost if proved else min(astar.bound / SCALE, cost)
     if proved:

@@ -7,6 +7,7 @@ outlives the engine otherwise (measured: a java child kept running for 21 minute
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -20,16 +21,18 @@ from pathlib import Path
 
 from handrail.check.symbolic import check_symbolic
 from handrail.domain.domain import Domain
+from handrail.domain.exclusions import Exclusions
 from handrail.domain.formula import Const
 from handrail.domain.goal import Goal
 from handrail.domain.pddl import Written, read_plan, write_task
 from handrail.domain.plan import Plan
+from handrail.domain.rules import RuleKind
 from handrail.domain.state import State
 from handrail.domain.task import Task
 from handrail.domain.types import Objects
-from handrail.domain.values import UNKNOWN, Atom, Value
+from handrail.domain.values import Atom, Value
 from handrail.errors import ConfigError, MissingExtra
-from handrail.solve.astar import Solution
+from handrail.solve.astar import Solution, relevant_model
 from handrail.solve.relevance import Relevance
 from handrail.solve.steps import calls
 
@@ -95,8 +98,8 @@ def solve_with(
         raise ConfigError(f"an engine needs a positive time, not {seconds}")
     if python is None and importlib.util.find_spec("unified_planning") is None:
         raise MissingExtra("planning with another engine", "planners", "unified-planning")
-    small, start = narrowed(task, state, carried)
-    written = write_task(small, start, carried)
+    small, start, monitors = narrowed(task, state, carried)
+    written = write_task(small, start, monitors)
     answer = _run(engine, written, seconds, python or sys.executable)
     if isinstance(answer, str):
         return _none(answer)
@@ -134,7 +137,7 @@ def _run(engine: str, written: Written, seconds: float, python: str) -> str | tu
         paths[1].write_text(written.problem, encoding="utf-8")
         log = Path(folder) / "log"
         with log.open("wb") as out:
-            child = subprocess.Popen(  # noqa: S603 - our own text, no shell
+            child = subprocess.Popen(
                 [python, "-c", _CHILD, engine, *map(str, paths)],
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -157,31 +160,32 @@ def _run(engine: str, written: Written, seconds: float, python: str) -> str | tu
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
     """End the child and whatever it started: they share a session of their own, whose id is the child's."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     child.wait()
 
 
-def narrowed(task: Task, state: State, carried: Mapping[Atom, Value] | None = None) -> tuple[Task, State]:
-    """The same task with only the skills and objects that can matter for its goal."""
-    from handrail.solve.astar import relevant_model
-
+def narrowed(
+    task: Task, state: State, carried: Mapping[Atom, Value] | None = None
+) -> tuple[Task, State, dict[Atom, Value]]:
+    """The same task with only the skills, objects and rules that can matter for its goal, and the monitors under their new numbers."""
     values = task.start(state, carried)
     model = relevant_model(task, values)
     relevance = Relevance(model)
     named: set[str] = {o.name for o in task.domain.constants}
     skills: set[str] = set()
+    writes: set[Atom] = set()
     for a in model.actions:
         skills.add(a.step.skill)
         named.update(a.step.args)
+        writes |= a.op.writes
     for atom in relevance.asked:
         named.update(atom[1:])
         value = values.get(atom)
         if isinstance(value, str):
             named.add(value)
     named |= _goal_objects(task.goal)
+    named.update(task.domain.safety.no_go)
     # a value of a kept object must be an object too, or the state could not be written
     grown = True
     while grown:
@@ -190,12 +194,20 @@ def narrowed(task: Task, state: State, carried: Mapping[Atom, Value] | None = No
             if isinstance(value, str) and value not in named and all(o in named for o in atom[1:]):
                 named.add(value)
                 grown = True
-    domain: Domain = replace_domain(task.domain, skills)
+    rules = [
+        i
+        for i, r in enumerate(task.rules[: len(task.domain.safety.rules)])
+        if r.reads & writes or (r.rule.kind is RuleKind.AFTER and values.get(r.atom))
+    ]
+    domain = _smaller(task.domain, skills, rules)
     objects = Objects(domain, [o for o in task.objects if o.name in named], task.objects.numbers)
     kept = {a: v for a, v in state.values.items() if all(o in named for o in a[1:])}
-    if any(v is UNKNOWN for v in kept.values()):
-        return Task(objects, task.goal, task.exclusions), State(objects, kept)
-    return Task(objects, task.goal, task.exclusions), State(objects, kept)
+    goals = {a: v for a, v in task.monitors(values).items() if a[0] == "$goal"}
+    monitors = goals | {
+        ("$rule", str(n)): values[("$rule", str(i))] for n, i in enumerate(rules) if ("$rule", str(i)) in values
+    }
+    exclusions = Exclusions([e for e in task.exclusions if e.step.skill in skills and set(e.step.args) <= named])
+    return Task(objects, task.goal, exclusions), State(objects, kept), monitors
 
 
 def _goal_objects(goal: Goal) -> set[str]:
@@ -203,12 +215,13 @@ def _goal_objects(goal: Goal) -> set[str]:
     return {str(c.value) for p in parts for c in calls(p) if isinstance(c, Const) and isinstance(c.value, str)}
 
 
-def replace_domain(domain: Domain, skills: set[str]) -> Domain:
-    """The same domain with fewer skills; what safety forbids about the others goes with them."""
+def _smaller(domain: Domain, skills: set[str], rules: list[int]) -> Domain:
+    """The same domain with fewer skills and rules; what safety forbids about the other skills goes with them."""
     safety = replace(
-        domain.safety, forbid=tuple(b for b in domain.safety.forbid if b.skill == "*" or b.skill in skills)
+        domain.safety,
+        rules=tuple(domain.safety.rules[i] for i in rules),
+        forbid=tuple(b for b in domain.safety.forbid if b.skill == "*" or b.skill in skills),
     )
-    made = {
-        n: getattr(domain, n) for n in domain.__dataclass_fields__ if n not in ("attributes", "symbols", "skills", "safety")
-    }
+    other = ("attributes", "symbols", "skills", "safety")
+    made = {n: getattr(domain, n) for n in domain.__dataclass_fields__ if n not in other}
     return Domain(**made, skills={n: s for n, s in domain.skills.items() if n in skills}, safety=safety)

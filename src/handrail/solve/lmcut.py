@@ -174,7 +174,7 @@ class LmCut:
         heap.sort()
         done = [False] * self.relaxed.facts
         while heap:
-            d, f = heappop(heap)
+            f = heappop(heap)[1]
             if done[f]:
                 continue
             done[f] = True

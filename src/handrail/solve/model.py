@@ -61,7 +61,9 @@ class Model:
         static: names of fluents that no skill changes are those not in here.
     """
 
-    def __init__(self, task: Task, values: Mapping[Atom, Value], steps: Iterable[Step], changing: frozenset[str]) -> None:
+    def __init__(
+        self, task: Task, values: Mapping[Atom, Value], steps: Iterable[Step], changing: frozenset[str]
+    ) -> None:
         self.task = task
         self.values = values
         self._changing = changing
@@ -150,7 +152,8 @@ class Model:
             values: tuple[Value, ...] = self.task.objects.values_of(fluent)
             low, high = (fluent.low, fluent.high) if fluent.kind is Kind.COUNT else (0, 0)
         else:
-            top = max(self.task.rules[int(ref.atom[1])].rule.within, int(self.start(ref.atom) or 0))  # a promise's counter
+            now = self.start(ref.atom)  # a promise's counter
+            top = max(self.task.rules[int(ref.atom[1])].rule.within, now if isinstance(now, int) else 0)
             low, high = 0, top
             values = tuple(range(low, high + 1))
         if not ref.offset:
@@ -195,7 +198,7 @@ def branches(node: Switch, domain: Iterable[Value]) -> dict[Node, list[Value]]:
 
 def pairs(node: Cmp, left: Iterable[Value], right: Iterable[Value]) -> list[tuple[Value, Value]]:
     """The pairs of values under which a comparison of two fluents holds."""
-    assert isinstance(node.right, Ref)  # noqa: S101 - callers ask `single` first
+    assert isinstance(node.right, Ref)
     if node.left.atom == node.right.atom:
         return [(v, v) for v in left if node.holds({node.left.atom: v})]
     rights = list(right)

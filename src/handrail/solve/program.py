@@ -134,7 +134,7 @@ class Program:
         return choose
 
     def _compared(self, node: Cmp) -> Test | None:
-        assert isinstance(node.right, Ref)  # noqa: S101 - the caller asked
+        assert isinstance(node.right, Ref)
         left, right = node.left.atom, node.right.atom
         i, j = self.index.get(left), self.index.get(right)
         good = pairs(node, self.model.values_of(left), self.model.values_of(right))
@@ -142,7 +142,7 @@ class Program:
             return None if good else _never
         if i is None or j is None:
             k = i if i is not None else j
-            assert k is not None  # noqa: S101 - one of them is a variable
+            assert k is not None
             alone = frozenset(self.place[k][a if i is not None else b] for a, b in good)
             return (lambda s: s[k] in alone) if alone else _never
         both = frozenset((self.place[i][a], self.place[j][b]) for a, b in good)
@@ -235,5 +235,3 @@ class Move:
 
 def _always(state: Compact) -> bool:  # noqa: ARG001 - one shape for all tests
     return True
-
-

@@ -95,9 +95,7 @@ class StepSource:
             allowed: only these objects as arguments; None for all.
         """
         objects = self.task.objects
-        domains = [
-            [o for o in objects.of(*p.types) if allowed is None or o in allowed] for p in skill.params
-        ]
+        domains = [[o for o in objects.of(*p.types) if allowed is None or o in allowed] for p in skill.params]
         tests = self._static_tests[skill.name]
         node = self.task.ground.node
         names = [p.name for p in skill.params]
@@ -149,11 +147,11 @@ def alike(task: Task, values: Mapping[Atom, Value], changing: frozenset[str]) ->
             for o in set(atom[1:]):
                 static.setdefault(o, []).append((tuple("\0" if x == o else x for x in atom), v))
     classes: dict[tuple[object, ...], list[str]] = {}
-    for o in task.objects:
-        if o.name not in named:
-            facts = tuple(sorted(static.get(o.name, ()), key=repr))
-            key = (o.type, tuple(sorted(o.attributes.items(), key=repr)), facts)
-            classes.setdefault(key, []).append(o.name)
+    for thing in task.objects:
+        if thing.name not in named:
+            facts = tuple(sorted(static.get(thing.name, ()), key=repr))
+            key = (thing.type, tuple(sorted(thing.attributes.items(), key=repr)), facts)
+            classes.setdefault(key, []).append(thing.name)
     return [sorted(c) for c in classes.values()]
 
 

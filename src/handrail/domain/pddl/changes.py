@@ -107,7 +107,16 @@ class Effects:
                 continue
             whole = both((when, cond))
             if isinstance(e, f.Change):
-                self._change(e, fluent, variables, target_vars, whole, args, origin, alone and not target_vars and self._one_count)
+                self._change(
+                    e,
+                    fluent,
+                    variables,
+                    target_vars,
+                    whole,
+                    args,
+                    origin,
+                    alone and not target_vars and self._one_count,
+                )
                 continue
             lifted = self._lift(e.value, scope) if alone and not target_vars else None
             if lifted is not None:
@@ -126,7 +135,7 @@ class Effects:
         if fluent is None or fluent.kind is Kind.BOOL or fluent.optional:
             return None
         ((_, cond, term),) = t.leaves(value, scope)
-        assert isinstance(cond, Lit)  # noqa: S101 - arguments without nested fluents have one way to go
+        assert isinstance(cond, Lit)
         self.extra.append(Extra(term, t.value_type(fluent), fluent.name, cond.words[1:-1]))
         self.needs.append(cond)
         return term
@@ -184,7 +193,12 @@ class Effects:
             w = self._t.variable("w")
             step = out.step
             if step is not None:
-                step = (step[0], tuple((w, kind) if x == (v, kind) else x for x in step[1]), swap(step[2], v, w), w if step[3] == v else step[3])
+                step = (
+                    step[0],
+                    tuple((w, kind) if x == (v, kind) else x for x in step[1]),
+                    swap(step[2], v, w),
+                    w if step[3] == v else step[3],
+                )
             out = Change(
                 out.fluent,
                 tuple((w, kind) if x == (v, kind) else x for x in out.vars),
@@ -209,10 +223,7 @@ class Effects:
             return
         if a.value == b.value:
             return
-        if {a.value, b.value} & {NONE, "true", "false"}:
-            differ = TRUE
-        else:
-            differ = inverse(same(a.value, b.value, t.constants))
+        differ = TRUE if {a.value, b.value} & {NONE, "true", "false"} else inverse(same(a.value, b.value, t.constants))
         clash = bound("exists", a.vars + b.vars, both((a.when, b.when, *together, differ)))
         if clash != FALSE:
             self.needs.append(inverse(clash))
@@ -240,8 +251,8 @@ class Effects:
             out.append(effect(c.vars, c.when, Lit((name, *c.args, c.step[3]), False)))
             out.append(effect(c.vars, c.when, Lit((name, *c.args, c.value))))
         else:
-            differs = Same(other, c.value, False)
-            out.append(effect(c.vars + others, both((c.when, differs)), Lit((name, *c.args, other), False)))
+            # the new value is deleted with the others and added: PDDL adds after it deletes, and no condition is needed
+            out.append(effect(c.vars + others, c.when, Lit((name, *c.args, other), False)))
             out.append(effect(c.vars, c.when, Lit((name, *c.args, c.value))))
             if c.fluent.optional:
                 out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args), False)))
@@ -299,15 +310,15 @@ def _asked(p: Bound, valued: dict[str, Fluent]) -> tuple[Lit, tuple[str, str]] |
     inside = p.body.parts if isinstance(p.body, Group_) and p.body.word == "and" else (p.body,)
     names = {v for v, _ in p.vars}
     for q in inside:
-        if isinstance(q, Lit) and q.positive and q.words[0] in valued and q.words[-1] in names:
-            if not names.intersection(q.words[1:-1]):
-                return q, next(x for x in p.vars if x[0] == q.words[-1])
+        asks = isinstance(q, Lit) and q.positive and q.words[0] in valued and q.words[-1] in names
+        if isinstance(q, Lit) and asks and not names.intersection(q.words[1:-1]):
+            return q, next(x for x in p.vars if x[0] == q.words[-1])
     return None
 
 
 def effect(variables: Vars, when: Tree, made: Lit) -> str:
     """One PDDL effect; variables that nothing uses are dropped, and those that equal a term are replaced by it."""
-    parts = when.parts if not isinstance(when, (Lit, Same)) and getattr(when, "word", "") == "and" else (when,)
+    parts = when.parts if isinstance(when, Group_) and when.word == "and" else (when,)
     for v, kind in variables:
         for p in parts:
             if isinstance(p, Same) and p.positive and v in (p.left, p.right):

@@ -119,12 +119,14 @@ def effects(item: Item, names: Names, scope: Scope) -> tuple[tuple[f.Effect, ...
             visit(body, more, (*wrap, *each))
         elif head == "when" and len(e) == 3 and isinstance(e[1], Group) and isinstance(e[2], Group):
             visit(e[2], inner, (*wrap, f.When(condition(e[1], names, inner), _NOTHING)))
-        elif head == "increase":
+        elif head == "increase" and head not in names.predicates:
             if wrap:
                 text.fail(e, "the total cost can't be increased under a condition or for each of several objects")
             costs.extend(_cost(e, names, inner))
         elif head in ("decrease", "assign", "scale-up", "scale-down") and head not in names.predicates:
-            text.fail(e, f"'{head}' is not read: numeric fluents other than '(increase (total-cost) ...)' are not part of it")
+            text.fail(
+                e, f"'{head}' is not read: numeric fluents other than '(increase (total-cost) ...)' are not part of it"
+            )
         elif head in ("or", "imply", "exists", "=") or (head == "when" and head not in names.predicates):
             text.fail(e, f"'{head}' can't stand here in an effect")
         else:
@@ -196,7 +198,9 @@ def arguments(
     text = names.text
     if len(item) - 1 != len(params):
         shown = " ".join(f"?{p.name}" for p in params)
-        text.fail(item, f"'{item.head}' has {len(item) - 1} arguments; it is declared as ({f'{item.head} {shown}'.strip()})")
+        text.fail(
+            item, f"'{item.head}' has {len(item) - 1} arguments; it is declared as ({f'{item.head} {shown}'.strip()})"
+        )
     out: list[f.Term] = []
     for given, p in zip(item[1:], params, strict=True):
         term = _term(given, names, scope)
@@ -235,7 +239,9 @@ def _sum(item: Item, names: Names, scope: Scope) -> list[tuple[float, f.Call | N
                 return [(a[0][0] * k, call) for k, call in b]
         text.fail(item, "a product of two functions can't be a cost; one factor must be a number")
     if head not in names.functions or head == TOTAL_COST:
-        text.fail(item, f"'{head}' is not a declared function.{did_you_mean(head, set(names.functions) - {TOTAL_COST})}")
+        text.fail(
+            item, f"'{head}' is not a declared function.{did_you_mean(head, set(names.functions) - {TOTAL_COST})}"
+        )
     return [(1.0, f.Call(str(head), arguments(item, names.functions[head], names, scope)))]
 
 

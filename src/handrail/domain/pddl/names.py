@@ -5,8 +5,39 @@ from __future__ import annotations
 import re
 
 _RESERVED = frozenset(
-    "and or not imply exists forall when either object number increase decrease assign scale-up scale-down define domain problem "
-    "minimize maximize total-time total-cost at over start end all always sometime within preference".split()
+    [
+        "and",
+        "or",
+        "not",
+        "imply",
+        "exists",
+        "forall",
+        "when",
+        "either",
+        "object",
+        "number",
+        "increase",
+        "decrease",
+        "assign",
+        "scale-up",
+        "scale-down",
+        "define",
+        "domain",
+        "problem",
+        "minimize",
+        "maximize",
+        "total-time",
+        "total-cost",
+        "at",
+        "over",
+        "start",
+        "end",
+        "all",
+        "always",
+        "sometime",
+        "within",
+        "preference",
+    ]
 )
 
 

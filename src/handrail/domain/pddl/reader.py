@@ -1,5 +1,7 @@
-"""PDDL domains and problems (2.1: strips, typing with `either`, negative, disjunctive, quantified and conditional parts, equality,
-constants, action costs) to handrail's records.
+"""PDDL domains and problems to handrail's records.
+
+Read is PDDL 2.1 with strips, typing with `either`, negative, disjunctive, quantified and conditional parts, equality, constants and
+action costs.
 
 Tolerant where nothing can be misread: missing or wrong `:requirements`, the order of sections, letter case, blanks before `?`, and
 names shared between kinds. Strict where a slip would change the meaning: undeclared names, numbers and types of arguments,
@@ -190,7 +192,9 @@ def _functions(t: Text, items: Group, types: dict[str, Type]) -> dict[str, tuple
             skip = True
         else:
             if not item.head or item.head in out:
-                t.fail(item, f"the function '{item.head}' is declared twice" if item.head else "a function needs a name")
+                t.fail(
+                    item, f"the function '{item.head}' is declared twice" if item.head else "a function needs a name"
+                )
             out[str(item.head)] = parameters(t, item[1:], types, f"the function '{item.head}'")
     return out
 
@@ -219,7 +223,9 @@ class _Action:
             self.parts[str(key)] = value
 
     def _read(self, names: Names) -> tuple[tuple[Parameter, ...], dict[str, tuple[str, ...]]]:
-        params = parameters(self.text, self.parts.get(":parameters", Group(0)), names.types, f"the action '{self.name}'")
+        params = parameters(
+            self.text, self.parts.get(":parameters", Group(0)), names.types, f"the action '{self.name}'"
+        )
         return params, {p.name: p.types for p in params}
 
     def costs(self, names: Names) -> bool:
@@ -250,9 +256,7 @@ class _Action:
         return Skill(self.name, params, needs=tuple(needs), makes=makes, cost=cost, true_wins=True)
 
 
-def _fact(
-    fact: Group, names: Names, values: dict[Atom, Value], numbers: dict[Atom, float], notes: list[str]
-) -> None:
+def _fact(fact: Group, names: Names, values: dict[Atom, Value], numbers: dict[Atom, float], notes: list[str]) -> None:
     t = names.text
     head = fact.head
     if head == "=":

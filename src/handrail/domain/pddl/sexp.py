@@ -74,21 +74,21 @@ class Text:
         stack = [top]
         here = top
         for m in _TOKEN.finditer(text):
-            token = m.group()
-            if token == "(":
+            word_ = m.group()
+            if word_ == "(":
                 inner = Group(m.start())
                 here.append(inner)
                 stack.append(inner)
                 here = inner
-            elif token == ")":
+            elif word_ == ")":
                 if here is top:
                     self.fail(m.start(), "this ')' closes nothing")
                 stack.pop()
                 here = stack[-1]
             elif here is top:
-                self.fail(m.start(), f"'{token}' stands outside of all parentheses; a PDDL text is one '(define ...)'")
+                self.fail(m.start(), f"'{word_}' stands outside of all parentheses; a PDDL text is one '(define ...)'")
             else:
-                word = Word(token)
+                word = Word(word_)
                 word.at = m.start()
                 here.append(word)
         if here is not top:
@@ -116,7 +116,7 @@ class Text:
             at = found[1].at if found else 0
             self.fail(at, f"the text has {len(found)} '(define ({what} NAME) ...)', expected one{hint}")
         head = found[0][1]
-        assert isinstance(head, Group)  # noqa: S101 - `kind` above came from it
+        assert isinstance(head, Group)
         name = head[1] if len(head) > 1 and isinstance(head[1], Word) else None
         return name, list(self.sections(found[0][2:]))
 

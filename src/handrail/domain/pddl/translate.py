@@ -1,5 +1,6 @@
-"""Lifted conditions to PDDL conditions: valued fluents become predicates, nested terms `exists`, counts objects, derived fluents
-their definitions.
+"""Lifted conditions to PDDL conditions.
+
+Valued fluents become predicates, nested terms `exists`, counts objects, derived fluents their definitions.
 
 A valued fluent `f(x): T?` is the predicate `(f ?x ?v)` with `(f-none ?x)`. A test of a value is written so that it asks for a value
 the fluent has, never for one it lacks: where a value is unknown there is no such atom, and neither a test nor its negation holds.
@@ -181,7 +182,12 @@ class Translator:
             truth = isinstance(c.right, f.Const) and c.right.value is True
             return self._derived(c.left, scope, (truth == (c.op == "==")) == positive)
         none = any(isinstance(t, f.Const) and t.value is None for t in (c.left, c.right))
-        if (c.op == "!=") == positive and c.op in ("==", "!=") and isinstance(c.left, f.Call) and c.left.name in self.total:
+        if (
+            (c.op == "!=") == positive
+            and c.op in ("==", "!=")
+            and isinstance(c.left, f.Call)
+            and c.left.name in self.total
+        ):
             plain = self._test(f.Test(c.left, "==", c.right), scope, True)
             if isinstance(plain, Lit):
                 return inverse(plain)
@@ -226,7 +232,7 @@ class Translator:
     def _compare(self, x: str, op: str, y: str, none_written: bool, positive: bool) -> Tree:
         if op in ("==", "!="):
             if NONE in (x, y):
-                equal = TRUE if x == y and none_written else FALSE
+                equal: Tree = TRUE if x == y and none_written else FALSE
             elif {x, y} & {"true", "false"}:
                 equal = TRUE if x == y else FALSE
             else:
@@ -251,7 +257,7 @@ class Translator:
         ways: list[Tree] = []
         for variables, cond, args in self.arguments(call.args, scope):
             if NONE in args:
-                body = FALSE if positive else TRUE
+                body: Tree = FALSE if positive else TRUE
             else:
                 inner = {p.name: (a, p.types) for p, a in zip(d.params, args, strict=True)}
                 body = self.condition(d.condition, inner, positive)

@@ -79,14 +79,14 @@ def read_types(text: Text, items: Iterable[Item]) -> dict[str, Type]:
             out |= {p} | above(p, (*seen, name))
         return out
 
-    for name, found in parents.items():
-        if name == OBJECT:
+    for child, found in parents.items():
+        if child == OBJECT:
             continue
-        narrow = [p for p in found if p != OBJECT and not any(p in above(q, (name,)) for q in found if q != p)]
-        above(name, ())
+        narrow = [p for p in found if p != OBJECT and not any(p in above(q, (child,)) for q in found if q != p)]
+        above(child, ())
         if len(narrow) > 1:
-            text.fail(found[narrow[1]], f"type '{name}' is a '{narrow[0]}' and a '{narrow[1]}'; a type has one parent")
-        made[name] = Type(name, narrow[0] if narrow else OBJECT)
+            text.fail(found[narrow[1]], f"type '{child}' is a '{narrow[0]}' and a '{narrow[1]}'; a type has one parent")
+        made[child] = Type(child, narrow[0] if narrow else OBJECT)
     return made
 
 

@@ -1,28 +1,44 @@
-"""A task as PDDL that Fast Downward and unified-planning accept, and plans to it and back.
+"""A task as PDDL that Fast Downward and unified-planning accept.
 
-Rules over whole plans, things to keep and ordered subgoals become predicates that one free action, `settle`, updates: every skill
-leaves the world unsettled, only `settle` lets the next one start, and it checks what must hold after every step. That keeps the
-skills themselves as they are. (A rule that is broken at the start asks for its mending by the first step here, while the
-checker lets steps pass that don't touch it.)
+    task, state ─▶ names ─▶ conditions (`translate`), effects (`changes`), rules (`settle`), costs (`prices`) ─▶ `Written`
+
+A rule that is broken at the start asks for its mending by the first step here, while the checker lets steps pass that don't touch it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import product
 
 from handrail.domain import formula as f
 from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
-from handrail.domain.pddl.changes import Effects, Extra, effect, lift
+from handrail.domain.pddl.changes import Effects, Extra, lift
 from handrail.domain.pddl.names import Names
+from handrail.domain.pddl.prices import Prices
+from handrail.domain.pddl.settle import Settle
 from handrail.domain.pddl.translate import COUNT, SYMBOL, Scope, Translator
-from handrail.domain.pddl.tree import FALSE, Bound, Group_, Lit, Same, Tree, Vars, both, bound, either, inverse, same, swap, text, typed
-from handrail.domain.plan import Plan, Step
-from handrail.domain.rules import Rule, RuleKind
+from handrail.domain.pddl.tree import (
+    FALSE,
+    TRUE,
+    Bound,
+    Group_,
+    Lit,
+    Same,
+    Tree,
+    Vars,
+    both,
+    bound,
+    either,
+    inverse,
+    same,
+    swap,
+    text,
+    typed,
+)
+from handrail.domain.pddl.written import Written
+from handrail.domain.rules import Rule
 from handrail.domain.skill import Skill
 from handrail.domain.state import State
 from handrail.domain.task import Task, no_go_rules
@@ -30,83 +46,12 @@ from handrail.domain.types import Kind, Objects
 from handrail.domain.values import UNKNOWN, Atom, Value, show_atom
 from handrail.errors import DomainError
 
-SETTLE = "settle"
-_MOST = 10**6
+_REQUIREMENTS = (
+    "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions :equality "
+    ":existential-preconditions :universal-preconditions :conditional-effects :action-costs)"
+)
 _SPREAD = 40
 """A `forall` over at most so many combinations is written out."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """PDDL texts and the way back from them.
-
-    Attributes:
-        domain: PDDL domain.
-        problem: PDDL problem; "" where only a domain was written.
-        scale: PDDL costs are our costs times this, because Fast Downward wants whole numbers.
-        notes: what PDDL can't say and was left out, one sentence each.
-    """
-
-    domain: str
-    problem: str
-    scale: int
-    notes: tuple[str, ...]
-    _names: Names = field(repr=False)
-    _extra: Mapping[str, tuple[Extra, ...]] = field(repr=False)
-    _params: Mapping[str, tuple[str, ...]] = field(repr=False)
-    _settles: bool = False
-    _top: Domain | None = field(default=None, repr=False)
-
-    def plan_back(self, plan: Plan) -> Plan:
-        """A plan in PDDL names as a plan in ours: without `settle` and without extra parameters.
-
-        Raises:
-            DomainError: a step that is none of the actions that were written.
-        """
-        steps: list[Step] = []
-        for s in plan:
-            found = self._names.back(s.skill)
-            if found == ("action", SETTLE):
-                continue
-            if found is None or found[0] != "skill" or self._top is None:
-                raise DomainError(f"the plan has the step '{s}', which is no action of the domain that was written")
-            skill = self._top.skills[found[1]]
-            args: list[str] = []
-            for a in s.args[: len(skill.params)]:
-                obj = self._names.back(a)
-                if obj is None:
-                    raise DomainError(f"the plan's step '{s}' names '{a}', which is no object of the problem")
-                args.append(obj[1])
-            steps.append(Step(skill.name, tuple(args)))
-        return Plan(tuple(steps), source=plan.source)
-
-    def plan_text(self, plan: Plan, task: Task, values: Mapping[Atom, Value]) -> str:
-        """A plan of ours in the PDDL that was written, with `settle` and the extra parameters that PDDL needs.
-
-        Args:
-            plan: a plan that can be run from `values`.
-            task: the task that was written.
-            values: what `task.start` gave.
-        """
-        running = dict(values)
-        lines: list[str] = []
-        for s in plan:
-            words = [self._names("skill", s.skill), *(self._names("object", a) for a in s.args)]
-            terms = dict(zip(self._params[s.skill], s.args, strict=True))
-            for x in self._extra.get(s.skill, ()):
-                args = [terms[a] if a in terms else (self._names.back(a) or ("", a))[1] for a in x.args]
-                v = running.get((x.fluent, *args), task.domain.fluents[x.fluent].default)
-                if isinstance(v, int):
-                    n = v + x.offset
-                    words.append(self._names("count", f"n{n}" if n >= 0 else f"minus{-n}"))
-                else:
-                    terms[x.name] = str(v)
-                    words.append(self._names("object", str(v)))
-            lines.append(f"({' '.join(words)})")
-            if self._settles:
-                lines.append(f"({self._names('action', SETTLE)})")
-            task.operator(s).apply(running)
-        return "".join(f"{line}\n" for line in lines)
 
 
 def write_domain(domain: Domain) -> Written:
@@ -138,12 +83,11 @@ class _Writer:
         self.names = Names()
         self.t = Translator(self.domain, self.names)
         self.rules: tuple[Rule, ...] = (*self.domain.safety.rules, *no_go_rules(task.objects))
-        self.settles = bool(self.rules or self.goal.keep or self.goal.subgoals)
+        self.settle = Settle(self.t, self.rules, self.goal)
         self.extra: dict[str, tuple[Extra, ...]] = {}
         self.params: dict[str, tuple[str, ...]] = {}
         self.notes: list[str] = []
         self._names_objects = False
-        self.costs: dict[str, dict[tuple[str, ...], Fraction]] = {}
 
     def written(self) -> Written:
         for name in self.domain.types:
@@ -151,36 +95,34 @@ class _Writer:
         for o in self.task.objects:
             self.t.object(o.name)
         counts = [self.t.count(n) for n in range(self.t.low, self.t.top + 1)]
-        self._members = {self.t.types((n,)): [self.t.object(o) for o in self.task.objects.of(n)] for n in self.domain.types}
+        self._members = {
+            self.t.types((n,)): [self.t.object(o) for o in self.task.objects.of(n)] for n in self.domain.types
+        }
         self._members[self.names("type", COUNT)] = counts
         self._know()
         skills = [s for _, s in sorted(self.domain.skills.items()) if not self._too_much(s)]
         for s in skills:
             self.names("skill", s.name)
-        settle = self._settle() if self.settles else []
-        made = [(s, self._action(s)) for s in skills]
-        skills = [s for s, a in made if a]
-        actions = [a for _, a in made if a]
-        goal = self._goal()
-        problem_facts = list(self._facts()) if self.state is not None else []
-        scale = self._scale(skills)
-        prices = self._prices(skills, scale)
-        head = [f"(define (domain {self.names('domain', self.domain.name)})", f"  {self._requirements()}"]
-        head += self._types()
+        settle = [self.settle.action()] if self.settle.needed else []
+        actions = {s.name: self._action(s) for s in skills}
+        skills = [s for s in skills if actions[s.name]]
+        goal = both((self.t.condition(self.goal.final, {}), *self.settle.goal()))
+        facts = list(self._facts()) if self.state is not None else []
+        prices = Prices(self.t, skills, self.task.objects if self.state is not None else None)
+        head = [f"(define (domain {self.names('domain', self.domain.name)})", _REQUIREMENTS, *self._types()]
         if constants := self._constants():
             head.append(f"  (:constants {constants})")
-        body = [*head, *self._predicates(), *self._functions(skills), *settle]
-        body += [a.replace(_PRICE, p) for a, p in zip(actions, prices, strict=True)]
-        problem = self._problem(problem_facts, goal, scale, skills) if self.state is not None else ""
+        body = [*head, *self._predicates(), prices.functions(), *settle]
+        body += [f"{actions[s.name]} {prices.effect(s, self.params[s.name])})\n  )" for s in skills]
         return Written(
             domain="\n".join([*body, ")", ""]),
-            problem=problem,
-            scale=scale,
+            problem=self._problem([*facts, *prices.facts()], goal) if self.state is not None else "",
+            scale=prices.scale,
             notes=tuple(self.notes),
             _names=self.names,
             _extra=self.extra,
             _params=self.params,
-            _settles=self.settles,
+            _settles=self.settle.needed,
             _top=self.domain,
         )
 
@@ -214,19 +156,11 @@ class _Writer:
                 return True
         return False
 
-    def _requirements(self) -> str:
-        return (
-            "(:requirements :strips :typing :negative-preconditions :disjunctive-preconditions :equality "
-            ":existential-preconditions :universal-preconditions :conditional-effects :action-costs)"
-        )
-
     # sections of the domain
 
     def _types(self) -> list[str]:
-        lines = []
-        for t in self.domain.types.values():
-            if t.name != "object":
-                lines.append(f"{self.t.type(t.name)} - {self.t.type(t.parent or 'object')}")
+        own = [t for t in self.domain.types.values() if t.name != "object"]
+        lines = [f"{self.t.type(t.name)} - {self.t.type(t.parent or 'object')}" for t in own]
         if any(x.kind is Kind.COUNT for x in self.domain.fluents.values()):
             lines.append(f"{self.names('type', COUNT)} - object")
         if self.domain.symbols:
@@ -266,8 +200,7 @@ class _Writer:
                 lines.append(f"({self.names('fluent', 'less')} ?a0 - object ?a1 - object)")
             else:
                 lines.append(f"({self._stepper(kind, name)} ?a0 - object ?a1 - object)")
-        if self.settles:
-            lines += [f"({w})" for w in self._monitor_words()]
+        lines += self.settle.predicates()
         return ["  (:predicates", *(f"    {x}" for x in lines), "  )"]
 
     def _stepper(self, kind: str, name: str) -> str:
@@ -279,7 +212,7 @@ class _Writer:
         scope: dict[str, tuple[str, tuple[str, ...]]] = {}
         params: list[tuple[str, str]] = []
         for i, p in enumerate(skill.params):
-            plain = "".join(c if c.isalnum() and c.isascii() or c in "-_" else "-" for c in p.name.lower())
+            plain = "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "-" for c in p.name.lower())
             term = f"?{plain if plain[:1].isalpha() else f'p{i}'}"
             if any(term == x for x, _ in params):
                 term += str(i)
@@ -297,19 +230,20 @@ class _Writer:
         if skill.hook is not None:
             self.notes.append(f"{skill.name} has a Python guard, which PDDL can't hold")
         if both(needs) == FALSE:
-            self.notes.append(f"{skill.name} can never run: its conditions, or two of its effects, contradict each other")
+            self.notes.append(
+                f"{skill.name} can never run: its conditions, or two of its effects, contradict each other"
+            )
             return ""
         made = effects.texts()
         needs = [lift(t, (self._spread(n) for n in needs), effects.extra)]
         self.extra[skill.name] = tuple(effects.extra)
         self.params[skill.name] = tuple(x for x, _ in params)
-        if self.settles:
-            needs.insert(0, Lit((self._word("settled"),)))
-            made += [f"(not ({self._word('settled')}))", f"({self._word('moved')})"]
+        needs = [*self.settle.needs, *needs]
+        made += self.settle.makes
         every: Vars = (*params, *((x.name, x.type) for x in effects.extra))
         return (
             f"  (:action {self.names('skill', skill.name)}\n    :parameters ({typed(every)})\n"
-            f"    :precondition {text(both(needs))}\n    :effect (and {' '.join([*made, _PRICE])})\n  )"
+            f"    :precondition {text(both(needs))}\n    :effect (and {' '.join(made)}"
         )
 
     def _spread(self, tree: Tree) -> Tree:
@@ -342,9 +276,9 @@ class _Writer:
             truth = self._static.get(tree.words)
             if truth is None and tree.words[0] in self._closed and all(w in self.t.constants for w in tree.words[1:]):
                 truth = False
-            return tree if truth is None else both(()) if truth == tree.positive else FALSE
+            return tree if truth is None else TRUE if truth == tree.positive else FALSE
         if isinstance(tree, Same) and tree.left in self.t.constants and tree.right in self.t.constants:
-            return both(()) if (tree.left == tree.right) == tree.positive else FALSE
+            return TRUE if (tree.left == tree.right) == tree.positive else FALSE
         if isinstance(tree, Group_):
             return (both if tree.word == "and" else either)(self._decided(p) for p in tree.parts)
         return bound(tree.word, tree.vars, self._decided(tree.body)) if isinstance(tree, Bound) else tree
@@ -362,150 +296,14 @@ class _Writer:
                 parts.append(self.t.condition(f.Test(call, "==", f.Const(v)), {}))
             yield inverse(both(parts))
 
-    # rules
-
-    def _word(self, what: str) -> str:
-        return self.names("monitor", what)
-
-    def _monitor_words(self) -> list[str]:
-        out = [self._word("settled"), self._word("moved")]
-        for i, r in enumerate(self.rules):
-            if r.kind is RuleKind.BEFORE:
-                out += [self._word(f"seen-{i}"), self._word(f"was-{i}")]
-            elif r.kind is RuleKind.AFTER:
-                out += [self._word(f"promise-{i}-{n}") for n in range(r.within + 1)]
-        return out + [self._word(f"reached-{i}") for i in range(len(self.goal.subgoals))]
-
-    def _settle(self) -> list[str]:
-        t = self.t
-        needs: list[Tree] = [Lit((self._word("moved"),))]
-        made = [f"({self._word('settled')})", f"(not ({self._word('moved')}))"]
-        for i, r in enumerate(self.rules):
-            first = t.condition(r.first, {})
-            second = t.condition(r.second, {}) if r.second is not None else FALSE
-            if r.kind is RuleKind.NEVER:
-                needs.append(inverse(first))
-            elif r.kind is RuleKind.ALWAYS:
-                needs.append(first)
-            elif r.kind is RuleKind.BEFORE:
-                seen, was = Lit((self._word(f"seen-{i}"),)), Lit((self._word(f"was-{i}"),))
-                needs.append(either((inverse(second), was, seen)))
-                made += [effect((), first, seen), effect((), second, was), effect((), inverse(second), inverse(was))]  # type: ignore[arg-type]
-            else:
-                self._promise(i, r.within, first, second, needs, made)
-        needs += [t.condition(k, {}) for k in self.goal.keep]
-        before: Tree = both(())
-        for i, sub in enumerate(self.goal.subgoals):
-            reached = Lit((self._word(f"reached-{i}"),))
-            now = both((before, t.condition(sub, {})))
-            made.append(effect((), now, reached))
-            before = either((reached, now))
-        return [
-            f"  (:action {self.names('action', SETTLE)}\n    :parameters ()\n"
-            f"    :precondition {text(both(needs))}\n    :effect (and {' '.join(made)})\n  )"
-        ]
-
-    def _promise(self, i: int, k: int, first: Tree, second: Tree, needs: list[Tree], made: list[str]) -> None:
-        left = [Lit((self._word(f"promise-{i}-{n}"),)) for n in range(k + 1)]
-        if k == 0:
-            needs.append(either((inverse(first), second)))
-            return
-        needs.append(either((inverse(left[1]), second)))
-        made.append(effect((), second, left[0]))
-        for n in range(1, k + 1):
-            made.append(effect((), both((second, left[n])), inverse(left[n])))  # type: ignore[arg-type]
-            going = both((inverse(second), left[n]))
-            made.append(effect((), going, left[n - 1]))
-            made.append(effect((), going, inverse(left[n])))  # type: ignore[arg-type]
-        opening = both((left[0], first, inverse(second)))
-        made += [effect((), opening, left[k]), effect((), opening, inverse(left[0]))]  # type: ignore[arg-type]
-
-    # costs
-
-    def _functions(self, skills: list[Skill]) -> list[str]:
-        lines = ["(total-cost) - number"]
-        for s in skills:
-            if s.cost.terms:
-                args = " ".join(f"?a{i} - object" for i in range(len(self._priced(s))))
-                lines.append(f"({self.names('function', f'cost-{s.name}')} {args}) - number".replace(" )", ")"))
-        return [f"  (:functions {' '.join(lines)})"]
-
-    def _priced(self, skill: Skill) -> list[int]:
-        """Positions of the parameters that a skill's cost depends on."""
-        used = {a.name for _, call in skill.cost.terms for a in call.args if isinstance(a, f.Param)}
-        return [i for i, p in enumerate(skill.params) if p.name in used]
-
-    def _scale(self, skills: list[Skill]) -> int:
-        """The smallest power of ten that makes every cost whole, as far as a millionth goes."""
-        costs: list[Fraction] = []
-        for s in skills:
-            base = Fraction(str(s.cost.of(self.domain.profile)))
-            if not s.cost.terms:
-                costs.append(base)
-                continue
-            table = self.costs.setdefault(s.name, {})
-            if self.state is not None:
-                for args in self._combinations(s):
-                    table[args] = base + self._terms(s, args)
-                costs += table.values()
-        scale = 1
-        while scale < _MOST and any((c * scale).denominator != 1 for c in costs):
-            scale *= 10
-        return scale
-
-    def _combinations(self, skill: Skill) -> Iterator[tuple[str, ...]]:
-        yield from product(*(self.task.objects.of(*skill.params[i].types) for i in self._priced(skill)))
-
-    def _terms(self, skill: Skill, args: tuple[str, ...]) -> Fraction:
-        binding = {skill.params[i].name: a for i, a in zip(self._priced(skill), args, strict=True)}
-        total = Fraction(0)
-        for factor, call in skill.cost.terms:
-            atom = (call.name, *(binding[a.name] if isinstance(a, f.Param) else str(a) for a in call.args))
-            total += Fraction(str(factor)) * Fraction(str(self.task.objects.number(atom)))
-        return total
-
-    def _prices(self, skills: list[Skill], scale: int) -> list[str]:
-        out: list[str] = []
-        for s in skills:
-            if s.cost.terms:
-                scope = self._action_terms(s)
-                args = " ".join(scope[i] for i in self._priced(s))
-                what = f"({self.names('function', f'cost-{s.name}')} {args})".replace(" )", ")")
-            else:
-                what = str(round(Fraction(str(s.cost.of(self.domain.profile))) * scale))
-            out.append(f"(increase (total-cost) {what})")
-        return out
-
-    def _action_terms(self, skill: Skill) -> list[str]:
-        terms: list[str] = []
-        for i, p in enumerate(skill.params):
-            plain = "".join(c if c.isalnum() and c.isascii() or c in "-_" else "-" for c in p.name.lower())
-            term = f"?{plain if plain[:1].isalpha() else f'p{i}'}"
-            terms.append(term + str(i) if term in terms else term)
-        return terms
-
     # the problem
 
     def _facts(self) -> Iterator[str]:
-        assert self.state is not None  # noqa: S101 - the caller asked
+        assert self.state is not None
         yield from self._fluent_facts()
         for kind, name in sorted(self.t.used):
             yield from self._static_facts(kind, name)
-        if not self.settles:
-            return
-        yield f"({self._word('settled')})"
-        for i, r in enumerate(self.rules):
-            monitor = self.values.get(("$rule", str(i)))
-            if r.kind is RuleKind.BEFORE:
-                if monitor is True:
-                    yield f"({self._word(f'seen-{i}')})"
-                if r.second is not None and self.task.ground.node(r.second).holds(self.values):
-                    yield f"({self._word(f'was-{i}')})"
-            elif r.kind is RuleKind.AFTER:
-                yield f"({self._word(f'promise-{i}-{monitor or 0}')})"
-        for i in range(len(self.goal.subgoals)):
-            if self.values.get(("$goal", str(i))) is True:
-                yield f"({self._word(f'reached-{i}')})"
+        yield from self.settle.facts(self.task, self.values)
 
     def _fluent_facts(self) -> Iterator[str]:
         t = self.t
@@ -548,29 +346,11 @@ class _Writer:
                 if x.low <= n + amount <= x.high:
                     yield f"({self._stepper(kind, name)} {t.count(n)} {t.count(n + amount)})"
 
-    def _goal(self) -> Tree:
-        parts: list[Tree] = [self.t.condition(self.goal.final, {})]
-        if self.settles:
-            parts.append(Lit((self._word("settled"),)))
-            parts += [
-                Lit((self._word(f"promise-{i}-0"),)) for i, r in enumerate(self.rules) if r.kind is RuleKind.AFTER
-            ]
-            parts += [Lit((self._word(f"reached-{i}"),)) for i in range(len(self.goal.subgoals))]
-        return both(parts)
-
-    def _problem(self, facts: list[str], goal: Tree, scale: int, skills: list[Skill]) -> str:
+    def _problem(self, facts: list[str], goal: Tree) -> str:
         own = [o for o in self.task.objects if o.name not in self._in_domain]
         objects = " ".join(f"{self.t.object(o.name)} - {self.t.type(o.type)}" for o in own)
-        prices: list[str] = ["(= (total-cost) 0)"]
-        for s in skills:
-            for args, c in self.costs.get(s.name, {}).items():
-                words = " ".join([self.names("function", f"cost-{s.name}"), *(self.t.object(a) for a in args)])
-                prices.append(f"(= ({words}) {round(c * scale)})")
         name = self.names("problem", f"{self.domain.name}-problem")
         lines = [f"(define (problem {name})", f"  (:domain {self.names('domain', self.domain.name)})"]
-        lines += [f"  (:objects {objects})", "  (:init", *(f"    {x}" for x in (*facts, *prices)), "  )"]
+        lines += [f"  (:objects {objects})", "  (:init", *(f"    {x}" for x in facts), "  )"]
         lines += [f"  (:goal {text(goal)})", "  (:metric minimize (total-cost))", ")", ""]
         return "\n".join(lines)
-
-
-_PRICE = "\0price"
