@@ -19,18 +19,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from handrail.check.symbolic import check_symbolic
-from handrail.domain.domain import Domain
-from handrail.domain.files import load_scene, scene_names
 from handrail.domain.goal import Goal
 from handrail.domain.option import Option
 from handrail.domain.plan import Plan
-from handrail.domain.state import State
 from handrail.domain.task import Task
-from handrail.domain.text import parse_goal
-from handrail.domain.text.scenes import Expect, Request
+from handrail.domain.text.scenes import Expect
+from handrail.evaluate.approach_cases import Case, Planned, all_cases, reaches
 from handrail.evaluate.options import EvalOptions
 from handrail.evaluate.strong_model import strong_model
 from handrail.intent.fit import default_scorer
@@ -43,29 +38,17 @@ from handrail.language.watch import Exchange, Watched
 from handrail.models import cached, embedded, named, replay
 from handrail.numbers import wilson
 from handrail.propose.json_plan import JsonPlanner
-from handrail.propose.planner_road import PlannerRoad
 from handrail.propose.proposal import Attempt, Effort, Proposal, Proposer
 from handrail.propose.saycan import SayCan
 
 ACT = 0.6
 """Share of the softmax from which the uncalibrated rule acts instead of asking."""
 _OFFERED = 6
-_EFFORT = Effort(calls=2, expansions=6_000)
+_EFFORT = Effort(calls=2, expansions=2_500)
 _TOLD, _ANSWER = 500, 320
-_HELD_OUT = Path(__file__).parent / "home_requests.yaml"
 _FOLDER = Path(__file__).parent / "recorded" / "smollm2-135m"
 _RECORDED = (_FOLDER / "approaches-scores.jsonl.gz", _FOLDER / "approaches-answers.jsonl.gz")
 STRONG_RATE = 0.3
-
-
-@dataclass(frozen=True)
-class Case:
-    """A request in its scene."""
-
-    part: str
-    domain: Domain
-    state: State
-    request: Request
 
 
 @dataclass
@@ -85,29 +68,6 @@ class Outcome:
     offered: tuple[Option, ...] = ()
     told: str = ""
     proposal: Proposal | None = None
-
-
-class Planned:
-    """The planner's proposals, worked out once for each state and goal, with the seconds that took."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, str], tuple[Proposal, float]] = {}
-        self._states: dict[int, State] = {}
-        self.saved = 0.0
-
-    def propose(
-        self, goal: Goal, request: str, domain: Domain, state: State, effort: Effort | None = None
-    ) -> list[Proposal]:
-        """See `Proposer`."""
-        key = (id(state), goal.goal_id)
-        if key not in self._known:
-            began = time.perf_counter()
-            found = PlannerRoad().propose(goal, request, domain, state, effort)[0]
-            self._known[key] = (found, time.perf_counter() - began)
-            self._states[id(state)] = state
-        else:
-            self.saved += self._known[key][1]
-        return [self._known[key][0]]
 
 
 @dataclass
@@ -180,11 +140,11 @@ def _roads(models: tuple[Model, ...]) -> list[Road]:
     if models:
         scoring, writing = models
         roads += [
-            Road("model alone, planner", "model", "planner", scoring, 2),
-            Road("words and model, planner", "both", "planner", scoring, 2),
-            Road("words, SayCan by the model", "words", "saycan", scoring, 10),
-            Road("words, JSON plan by the model", "words", "json", writing, 6),
-            Road("words, JSON plan by the model, no examples", "words", "json without examples", writing, 6),
+            Road("model alone, planner", "model", "planner", scoring, 3),
+            Road("words and model, planner", "both", "planner", scoring, 3),
+            Road("words, SayCan by the model", "words", "saycan", scoring, 18),
+            Road("words, JSON plan by the model", "words", "json", writing, 10),
+            Road("words, JSON plan by the model, no examples", "words", "json without examples", writing, 10),
         ]
     roads.append(Road(f"words, JSON plan by a stand-in with {STRONG_RATE:.0%} mistakes", "words", "strong"))
     planner = Planned()
@@ -217,20 +177,6 @@ def _models(options: EvalOptions) -> tuple[tuple[Model, ...], str]:
     return pair, f"{mark.model} ({mark.digest})"
 
 
-def all_cases() -> list[Case]:
-    """The home's own requests and the held-out ones."""
-    domain = Domain.load(Path(__file__).parents[1] / "domains" / "home.yaml")
-    scenes = {name: load_scene(domain, name) for name in scene_names(domain)}
-    cases = [Case("home", domain, scene.state, r) for scene in scenes.values() for r in scene.requests]
-    for row in YAML(typ="safe").load(_HELD_OUT):
-        scene = scenes[row["scene"]]
-        goals = tuple(parse_goal(g, domain, scene.objects, said=row["say"]) for g in row.get("goals", ()))
-        expect = Expect(row.get("expect", "do"))
-        by = ("rules" if goals else "words") if expect is Expect.REFUSE else ""
-        cases.append(Case("held out", domain, scene.state, Request(row["say"], goals, expect, 0, "", by)))
-    return cases
-
-
 def _measure(
     case: Case, road: Road, seed: int, one: Counter[str], codes: Counter[str], wrong: list[dict[str, Any]]
 ) -> None:
@@ -251,7 +197,7 @@ def _measure(
         one["answers_passed"] += attempt.plan is not None and not attempt.reasons
         codes.update(str(r.code) for r in attempt.reasons)
     request = case.request
-    reached = outcome.plan is not None and _reaches(outcome.plan, case)
+    reached = outcome.plan is not None and reaches(outcome.plan, case)
     one["valid"] += outcome.plan is not None
     if request.expect is Expect.DO:
         one["do"] += 1
@@ -346,22 +292,12 @@ def _proposer(case: Case, road: Road, goal: Goal, seed: int) -> Proposer | None:
     return JsonPlanner(road.model, few_shot=road.plan == "json", told=_TOLD, max_tokens=_ANSWER)
 
 
-def _reaches(plan: Plan, case: Case) -> bool:
-    """Whether a plan ends as some right reading of the request asks, within the rules."""
-    return any(_passes(plan, goal, case) for goal in case.request.goals)
-
-
-def _passes(plan: Plan, goal: Goal, case: Case) -> bool:
-    # the subgoals' order is part of what was asked for; so is what must be kept
-    return check_symbolic(plan, Task(case.state.objects, goal), case.state).passed
-
-
 def _means(option: Option, case: Case, planner: Planned) -> bool:
     """Whether the planner's plan for a reading ends as some right reading asks."""
     if not isinstance(option.meaning, Goal):
         return False
     found = planner.propose(option.meaning, case.request.say, case.domain, case.state, _EFFORT)[0]
-    return found.plan is not None and _reaches(found.plan, case)
+    return found.plan is not None and reaches(found.plan, case)
 
 
 def _after_answer(case: Case, outcome: Outcome, road: Road, seed: int) -> bool:
@@ -372,7 +308,7 @@ def _after_answer(case: Case, outcome: Outcome, road: Road, seed: int) -> bool:
     if chosen is None:
         return False
     after = _propose(case, road, chosen, seed)
-    return after.plan is not None and _reaches(after.plan, case)
+    return after.plan is not None and reaches(after.plan, case)
 
 
 def _row(name: str, part: str, one: Counter[str]) -> dict[str, Any]:

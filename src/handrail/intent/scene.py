@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handrail.domain.formula import Condition
+from handrail.domain.formula import Condition, Const
 from handrail.domain.goal import Goal
 from handrail.domain.option import Option
 from handrail.domain.state import State
@@ -20,7 +20,7 @@ MOST_THINGS = 16
 
 def objects_in(condition: Condition, objects: Objects) -> tuple[str, ...]:
     """Objects that a condition names, in order of appearance."""
-    named = (str(t.value) for t in terms_in(condition) if hasattr(t, "value"))
+    named = (str(t.value) for t in terms_in(condition) if isinstance(t, Const))
     return tuple(dict.fromkeys(n for n in named if n in objects))
 
 

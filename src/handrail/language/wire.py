@@ -108,8 +108,9 @@ def echoed(answer: Mapping[str, Any], prompt: str, text: str) -> tuple[float, in
         ModelAnswerError: no echo, or a token lies across the border between prompt and text.
     """
     given = choice(answer).get("logprobs")
+    if not isinstance(given, Mapping):
+        raise ModelAnswerError("the endpoint does not echo log-probabilities")
     try:
-        assert isinstance(given, Mapping)
         tokens, values, starts = given["tokens"], given["token_logprobs"], given["text_offset"]
         base = starts[0]
         border, end = len(prompt), len(prompt) + len(text)
@@ -117,7 +118,7 @@ def echoed(answer: Mapping[str, Any], prompt: str, text: str) -> tuple[float, in
         if not inside or starts[inside[0]] - base != border or sum(len(tokens[i]) for i in inside) != len(text):
             raise ModelAnswerError("a token lies across the border between prompt and text")
         return math.fsum(number(values[i]) for i in inside), len(inside)
-    except (AssertionError, KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ModelAnswerError(f"the endpoint does not echo log-probabilities ({error!r})") from error
 
 

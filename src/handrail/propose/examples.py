@@ -22,6 +22,7 @@ from handrail.domain.plan import Plan
 from handrail.domain.skill import Skill
 from handrail.domain.state import State
 from handrail.domain.task import Task
+from handrail.errors import DomainError
 from handrail.intent.literals import Literal, literals
 from handrail.intent.naming import Names
 from handrail.language.records import Message
@@ -192,9 +193,7 @@ def _refusal(every: tuple[Literal, ...], state: State, names: Names) -> Example 
             binding = {p: o for p, o in literal.roles if p in params}
             try:
                 forbidden = node(ban.when, binding) is TRUE
-            except LookupError:
-                continue
-            except ValueError:
+            except DomainError:  # it hangs on a parameter that the literal leaves open
                 continue
             if forbidden and ban.because:
                 goal = Goal(literal.condition, source=GoalSource.CHOSEN, text=literal.text)
