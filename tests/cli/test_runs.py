@@ -202,7 +202,8 @@ def test_a_killed_run_is_resumed_from_the_command_line(tmp_path):
         if process.poll() is None:
             process.kill()
         said = process.communicate()[0]
-    if process.returncode != -signal.SIGKILL:
+    assert process.returncode in (0, -signal.SIGKILL), said
+    if process.returncode == 0:
         pytest.skip(f"the run ended before it could be killed: {said[-300:]}")
     got = subprocess.run(
         [*base, "resume", "--yes", "approve", "--json"],

@@ -14,7 +14,7 @@ from handrail.execute.control import Control, ControlClient, Inbox
 from handrail.execute.person import Deadline, Kind, Nobody, Question
 from handrail.world.faults import Fault, Faults
 from handrail.world.protocol import Stopped
-from handrail.world.wire import socket_path
+from handrail.world.wire import private_path, socket_path
 
 Q = Question("e1", Kind.FACT, "Is it open?", ("yes", "no"))
 
@@ -178,3 +178,20 @@ def test_an_open_folder_is_refused(tmp_path):
     tmp_path.chmod(0o755)
     with pytest.raises(WorldError, match="chmod 700"):
         Control(tmp_path / "c.sock", Inbox(), lambda by: None)
+
+
+def test_a_socket_left_behind_by_a_killed_run_is_taken_over(folder):
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(folder / "c.sock"))
+    control = Control(folder / "c.sock", Inbox(), lambda by: None)
+    with pytest.raises(WorldError, match="in use"):
+        Control(folder / "c.sock", Inbox(), lambda by: None)
+    control.close()
+
+
+def test_a_folder_too_deep_for_an_address_gets_another_one(tmp_path):
+    deep = tmp_path / ("x" * 120)
+    path = private_path(deep, "abcd1234")
+    assert len(str(path)) < 104 and path.name == "abcd1234.sock" and path.parent.stat().st_mode & 0o077 == 0
+    path.parent.rmdir()
+    assert private_path(tmp_path.parent, "a").is_absolute()

@@ -18,9 +18,9 @@ from handrail.domain.task import Task
 from handrail.domain.values import Atom, Value
 from handrail.domain.verdict import Verdict
 
-SOFT = frozenset({"SLIPPED", "NO_GRASP", "DROPPED", "ARM_BLOCKED", "DOOR_STUCK", "SWITCH_STUCK", "NOT_WIPED", "UNSTABLE_PLACE"}) | {
-    "NO_EFFECT", "TIME_OUT", "NO_ANSWER", "OTHER"
-}
+SOFT = frozenset(
+    {"SLIPPED", "NO_GRASP", "DROPPED", "ARM_BLOCKED", "DOOR_STUCK", "SWITCH_STUCK", "NOT_WIPED", "UNSTABLE_PLACE"}
+) | {"NO_EFFECT", "TIME_OUT", "NO_ANSWER", "OTHER"}
 """Failures that may go otherwise the next time, with nothing changed. Exclusions for them are the first to be given up."""
 
 

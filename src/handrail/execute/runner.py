@@ -26,6 +26,7 @@ from handrail.record.lock import FileLock
 from handrail.record.log import RunLog
 from handrail.world.hosting import LEASE, RENEW_EVERY, Host
 from handrail.world.protocol import Stopped, StopVerdict
+from handrail.world.wire import private_path
 
 T = TypeVar("T")
 _TICK = 0.03
@@ -95,7 +96,7 @@ class Runner:
         try:
             self.acquire()
             if self._control_folder is not None:
-                path = self._control_folder / f"{self.run}.sock"
+                path = private_path(self._control_folder, self.run)
                 self.control = Control(path, self.inbox, self.stop, self._status)
         except BaseException:
             self._unlock()

@@ -140,7 +140,7 @@ class HostProcess:
         args: keyword arguments for it; plain JSON values.
         lease: seconds that a renewal lasts.
         linger: seconds that it waits for a runner to come back.
-        socket: of the host; a fresh private path by default.
+        socket: of the host; a fresh private path by default. Its error output goes to a file of the same name with `.log`.
         wait: seconds for the world to be ready.
 
     Raises:
@@ -159,14 +159,18 @@ class HostProcess:
         self.socket = socket or wire.socket_path("host")
         command = [sys.executable, "-m", "handrail.world.serve", "--factory", factory, "--args", json.dumps(args or {})]
         command += ["--socket", str(self.socket), "--lease", str(lease), "--linger", str(linger)]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-            env={**os.environ},
-        )
+        # Not the runner's own error output: whoever waits for its end would wait for a host that lingers on.
+        self.log = self.socket.with_suffix(".log")
+        with self.log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                text=True,
+                env={**os.environ},
+            )
         said: list[str] = []
         assert self._process.stdout is not None
         reader = threading.Thread(target=lambda: said.append(self._process.stdout.readline()), daemon=True)  # type: ignore[union-attr]
@@ -178,6 +182,11 @@ class HostProcess:
             raise WorldError(
                 f"the world host of {factory} did not get ready: {first.removeprefix('error ') or 'no word'}"
             )
+
+    def _last_words(self) -> str:
+        """The last line of its error output."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
     @property
     def pid(self) -> int:
@@ -200,6 +209,7 @@ class HostProcess:
         if self._process.stdout is not None:
             self._process.stdout.close()
         self.socket.unlink(missing_ok=True)
+        self.log.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self

@@ -178,6 +178,12 @@ def socket_path(name: str) -> Path:
     return Path(tempfile.mkdtemp(prefix="handrail-")) / f"{name[:24]}.sock"
 
 
+def private_path(folder: Path, name: str) -> Path:
+    """The path of a socket in a folder, absolute, so that it is found from everywhere; elsewhere where it would be too long."""
+    path = folder.resolve() / f"{name}.sock"
+    return path if len(os.fsencode(path)) < 104 else socket_path(name)
+
+
 def listen(path: Path) -> socket.socket:
     """A listening Unix socket.
 
@@ -190,12 +196,27 @@ def listen(path: Path) -> socket.socket:
         raise WorldError(f"the folder {path.parent} must belong to you alone (chmod 700) to hold a control socket")
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        if path.exists() and not _answers(path):
+            path.unlink()  # left behind by a process that was killed
         made.bind(str(path))
     except OSError as e:
         made.close()
         raise WorldError(f"can't listen on {path}: {e}") from e
     made.listen(32)
     return made
+
+
+def _answers(path: Path) -> bool:
+    """Whether somebody listens on a socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+    return True
 
 
 class Line:
