@@ -9,7 +9,7 @@ from handrail.domain.ground import TRUE, Cmp, Eq, Ne, Node, atoms, failing
 from handrail.domain.operator import Operator
 from handrail.domain.plan import Plan
 from handrail.domain.task import Task
-from handrail.domain.values import UNKNOWN, Atom, Value, show_atom, show_fact, show_value
+from handrail.domain.values import UNKNOWN, Atom, Value, show_atom, show_value
 from handrail.domain.verdict import Code, Reason
 
 
@@ -127,8 +127,6 @@ def _value(task: Task, atom: Atom, values: Mapping[Atom, Value]) -> Value:
 
 def _now(atom: Atom, value: Value) -> str:
     """The fact as it is now, as a clause."""
-    if isinstance(value, bool):
-        return show_fact(atom, value)
     return f"{show_atom(atom)} is {show_value(value)}"
 
 
