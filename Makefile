@@ -59,7 +59,7 @@ eval-quick: $(VENV)/.dev $(VENV)/.model
 	$(HANDRAIL) eval all --quick
 
 eval-long: $(VENV)/.dev $(VENV)/.model
-	$(BIN)/python -m benchmarks.long
+	$(BIN)/python -m handrail.evaluate.long
 
 test-pythons:
 	PYTHON=$(PYTHON) bash .ci/pythons
