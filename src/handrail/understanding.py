@@ -374,6 +374,8 @@ def _parts(request: str) -> tuple[str, ...]:
 def in_order(goals: Sequence[Goal], state: State) -> Goal:
     """One goal out of several that are wanted in turn: each holds at its time, and at the end all that can hold together.
 
+    None comes about before its turn, unless that is impossible; then each is reached in its turn, and may have been so before.
+
     Whether an earlier one can still hold at the end is asked of the planner: what it proves impossible stays a subgoal only.
     """
     final = goals[-1].final
@@ -384,7 +386,11 @@ def in_order(goals: Sequence[Goal], state: State) -> Goal:
     turns = tuple(t for g in goals for t in (*g.subgoals, g.final))
     keep = tuple(dict.fromkeys(k for g in goals for k in g.keep))
     source = GoalSource.PERSON if all(g.source is GoalSource.PERSON for g in goals) else GoalSource.CHOSEN
-    return Goal(final, turns, keep, source, ", then ".join(g.text for g in goals), strict=True)
+    made = Goal(final, turns, keep, source, ", then ".join(g.text for g in goals), strict=True)
+    if isinstance(refute(made, state), Refutation):
+        # "wipe the table, then go to the sink" takes the robot to the sink for the sponge before its turn
+        return replace(made, strict=False)
+    return made
 
 
 def _goal(option: Option) -> Goal:
