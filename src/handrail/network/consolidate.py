@@ -150,7 +150,7 @@ def consolidate(
                 refused[step] = item.evidence or str(item)
     price = _pricing(task, costs, agreement, votes, len(plans))
     own = tuple(_own(task, plan, state, carried, price) for plan in plans)
-    found = _search(task, values, list(where), price, expansions)
+    found = search_steps(task, values, list(where), price, expansions)
     among = f"the {len(where)} steps of {len(plans)} proposal{'s' if len(plans) != 1 else ''}"
     if found is None or found.plan is None:
         proved = found is None or found.proved
@@ -174,7 +174,9 @@ def consolidate(
 
 
 @dataclass(frozen=True)
-class _Found:
+class Searched:
+    """A plan, its cost, a lower bound, and whether it is proved cheapest (or that there is none)."""
+
     plan: tuple[Step, ...] | None
     cost: float
     bound: float
@@ -234,13 +236,13 @@ def _own(
     return sum(price(s) for s in plan.steps)
 
 
-def _search(
+def search_steps(
     task: Task,
     values: Mapping[Atom, Value],
     steps: Iterable[Step],
     price: Callable[[Step], float],
     expansions: int,
-) -> _Found | None:
+) -> Searched | None:
     """A* with LM-cut over these steps; None where the goal is proved out of reach at once."""
     from handrail.domain.ground import FALSE
     from handrail.solve.lmcut import LmCut
@@ -252,7 +254,7 @@ def _search(
     from handrail.solve.steps import targets
 
     if task.end.holds(values):
-        return _Found((), 0.0, 0.0, True)
+        return Searched((), 0.0, 0.0, True)
     model = Model(task, values, steps, targets(task))
     if FALSE in model.goal:
         return None
@@ -266,7 +268,7 @@ def _search(
         spent = quick(program, estimate, (expansions - search.expanded) // 4, best, 0)
         search.run(max(0, expansions - search.expanded - spent), best)
     if best.cost is None:
-        return _Found(None, float("inf"), search.bound / SCALE, search.exhausted)
+        return Searched(None, float("inf"), search.bound / SCALE, search.exhausted)
     chosen = tuple(program.moves[i].action.step for i in best.moves)
     cost = sum(price(s) for s in chosen)
-    return _Found(chosen, cost, cost if search.exhausted else min(cost, search.bound / SCALE), search.exhausted)
+    return Searched(chosen, cost, cost if search.exhausted else min(cost, search.bound / SCALE), search.exhausted)
