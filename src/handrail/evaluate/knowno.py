@@ -36,6 +36,9 @@ LEVELS = {"mobile": 0.15, "kitchen": 0.15, "tabletop": 0.15, "arms": 0.15, "sort
 
 DELTA = 0.01
 SWEEP = (0.25, 0.2, 0.15, 0.1, 0.05, 0.01)
+SHARE = 0.7
+"""Of the trials that calibrate in each split."""
+
 TUNING = 60
 """Cases that the fusion's weights are fitted on; they neither calibrate nor test."""
 
@@ -86,7 +89,9 @@ def _suite(result: dict[str, Any], suite: str, every: Sequence[Case], count: int
             "fusion": dict(zip(weights.names, weights.values, strict=True)),
         }
     )
-    table = m.splits(cases, _makers(kinds, bool(cases[0].episode)), level, count, 2 / 3, rng)
+    # with few trials the paper's delta can't be met: then the promise on average is shown for every score
+    feasible = round(SHARE * (len(groups) - held)) >= minimum_n(level.epsilon, level.delta)
+    table = m.splits(cases, _makers(kinds, bool(cases[0].episode), feasible), level, count, SHARE, rng)
     for name, row in table.items():
         result["tables"].append({"suite": suite, "method": name, "target": 1 - level.epsilon, **row})
     _asked_more(result, suite, every, level, count, rng)
@@ -101,9 +106,11 @@ def _suite(result: dict[str, Any], suite: str, every: Sequence[Case], count: int
     _cost(result, suite, every)
 
 
-def _makers(kinds: Sequence[str], episodes: bool) -> dict[str, m.Maker]:
+def _makers(kinds: Sequence[str], episodes: bool, feasible: bool) -> dict[str, m.Maker]:
     base = "letters" if "letters" in kinds else "sum"
     makers: dict[str, m.Maker] = {f"KnowNo ({k})": m.conformal(k) for k in kinds}
+    if not feasible:
+        makers |= {f"KnowNo ({k}, on average)": m.conformal(k, marginal=True) for k in kinds}
     makers[f"KnowNo ({base}, T = 5)"] = m.conformal(base, temperature=5.0)
     makers["KnowNo (fusion, on average)"] = m.conformal("fusion", marginal=True)
     makers["APS (fusion)"] = m.conformal("fusion", m.APS)
@@ -130,7 +137,7 @@ def _asked_more(
             continue
         both = {**makers, f"KnowNo ({base}, on average)": m.conformal(base, marginal=True)}
         both[f"No Help ({base})"] = m.without_help(base)
-        for name, row in m.splits(own, both, level, count, 2 / 3, rng).items():
+        for name, row in m.splits(own, both, level, count, SHARE, rng).items():
             line = {"suite": suite, "method": name, "target": 1 - level.epsilon, "subset": len(own)}
             result["tables"].append({**line, **row})
 
@@ -139,7 +146,7 @@ def _categories(
     result: dict[str, Any], suite: str, cases: Sequence[Case], level: m.Level, count: int, rng: np.random.Generator
 ) -> None:
     """One pooled threshold, looked at by category: the promise is about the mix, not about each kind of request."""
-    if round(2 / 3 * len(cases)) < minimum_n(level.epsilon, level.delta):
+    if round(SHARE * len(cases)) < minimum_n(level.epsilon, level.delta):
         return
     for name in sorted({c.category for c in cases}):
         own = {c.key for c in cases if c.category == name}
@@ -148,7 +155,7 @@ def _categories(
         totals: list[tuple[float, ...]] = []
         for _ in range(max(200, count)):
             order = rng.permutation(len(cases))
-            cut = round(2 / 3 * len(cases))
+            cut = round(SHARE * len(cases))
             rule = m.conformal("fusion")([cases[i] for i in order[:cut]], level)
             totals += [m.outcome(cases[i], rule(cases[i])) for i in order[cut:] if cases[i].key in own]
         means = np.mean(totals, axis=0)
@@ -203,7 +210,7 @@ def _sweeps(
         f"Simple Set ({base})": m.simple(base),
     }
     for epsilon in SWEEP:
-        for name, row in m.splits(cases, makers, m.Level(epsilon, None), max(20, count), 2 / 3, rng).items():
+        for name, row in m.splits(cases, makers, m.Level(epsilon, None), max(20, count), SHARE, rng).items():
             line = {"suite": suite, "method": name, "target": 1 - epsilon}
             if "infeasible" in row:
                 result["deviation"].append({**line, "infeasible": row["infeasible"]})
