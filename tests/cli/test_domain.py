@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from handrail.cli.domain import app, init
 from handrail.domain.files import domain_from_text, load_domain
+from handrail.domain.pddl import read_domain, read_problem
 from handrail.domains import path
 
 run = CliRunner()
@@ -70,6 +71,29 @@ def test_export_yaml_reads_back(tmp_path: Path) -> None:
     assert load_domain(out).fingerprint == load_domain(path("office")).fingerprint
     printed = run.invoke(app, ["export", "office"])
     assert domain_from_text(printed.stdout).fingerprint == load_domain(path("office")).fingerprint
+
+
+def test_export_pddl_reads_back(tmp_path: Path) -> None:
+    got = run.invoke(app, ["export", "tabletop", "--to", "pddl"])
+    assert got.exit_code == 0, got.output
+    assert {"pick", "place"} <= set(read_domain(got.stdout).skills)
+    assert (
+        run.invoke(app, ["export", "starter", "--to", "pddl", "--scene", "first", "--out", str(tmp_path)]).exit_code
+        == 0
+    )
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == [f"starter-first-0{i}-{part}.pddl" for i in (1, 2) for part in ("domain", "problem")]
+    domain = read_domain((tmp_path / names[0]).read_text(encoding="utf-8"))
+    problem = read_problem((tmp_path / names[1]).read_text(encoding="utf-8"), domain)
+    assert "cup" in problem.objects
+
+
+def test_export_pddl_without_a_goal(tmp_path: Path) -> None:
+    file = tmp_path / "k.yaml"
+    file.write_text("domain: d\nskills: {go: {}}\nscenarios: {empty: {}}\n", encoding="utf-8")
+    got = run.invoke(app, ["export", str(file), "--to", "pddl", "--scene", "empty"])
+    assert got.exit_code == 2
+    assert "no request with a goal" in got.output
 
 
 def test_schema_is_json() -> None:

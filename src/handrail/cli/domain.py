@@ -190,7 +190,9 @@ def _show(domain: Domain, out: Console) -> None:
 def export(
     which: Which,
     to: Annotated[Form, typer.Option(help="yaml, or pddl for any planner.")] = Form.YAML,
-    scene: Annotated[str | None, typer.Option(help="pddl: also write this scene's first goal as a problem.")] = None,
+    scene: Annotated[
+        str | None, typer.Option(help="pddl: a problem for each request of this scene, with its domain.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; pddl: a folder. Default: standard output.")] = None,
 ) -> None:
     """Write a domain as YAML, or as PDDL that other planners read."""
@@ -211,8 +213,35 @@ def export(
             Console(stderr=True).print(Text(f"wrote {target}"), soft_wrap=True)
 
 
-def _pddl(domain: Domain, scene: str | None) -> dict[str, str]:  # noqa: ARG001
-    raise ConfigError("PDDL can't be written yet")
+def _pddl(domain: Domain, scene: str | None) -> dict[str, str]:
+    """The domain and, for each request of a scene that has a goal, a problem; what PDDL can't say goes to standard error."""
+    from handrail.domain import Task
+    from handrail.domain.files import load_scene
+    from handrail.domain.pddl import write_domain as domain_to_pddl
+    from handrail.domain.pddl import write_task
+
+    err = Console(stderr=True)
+    if scene is None:
+        written = domain_to_pddl(domain)
+        _notes(written.notes, err)
+        return {f"{domain.name}.pddl": written.domain}
+    found = load_scene(domain, scene)
+    requests = [r for r in found.requests if r.goal is not None]
+    if not requests:
+        raise ConfigError(f"the scene '{scene}' has no request with a goal, so there is no problem to write")
+    out: dict[str, str] = {}
+    for i, r in enumerate(requests, 1):
+        written = write_task(Task(found.objects, r.goal), found.state)
+        _notes(written.notes, err)
+        stem = f"{domain.name}-{scene}-{i:02}"
+        out[f"{stem}-domain.pddl"] = written.domain
+        out[f"{stem}-problem.pddl"] = f"; {r.say}\n{written.problem}"
+    return out
+
+
+def _notes(notes: tuple[str, ...], err: Console) -> None:
+    for note in notes:
+        err.print(Text(f"left out: {note}"), soft_wrap=True)
 
 
 @app.command()
