@@ -13,6 +13,7 @@ from handrail.domain.exclusions import Exclusion, Exclusions
 from handrail.domain.goal import Goal, GoalSource
 from handrail.domain.plan import Plan, steps_of
 from handrail.domain.text import parse_condition
+from handrail.domain.text.writing import write_domain
 from handrail.domain.types import Objects
 from handrail.domain.verdict import LayerResult, Reason
 from handrail.errors import DomainError, StaleError
@@ -62,22 +63,36 @@ def unpack_plan(body: Mapping[str, Any]) -> Plan:
 
 
 def pack_scene(objects: Objects) -> dict[str, Any]:
-    """The objects of a scene and where their domain came from, with its text where it is a file."""
+    """The objects of a scene, and the text of their domain as it is in memory (a file may have changed since it was read)."""
     domain = objects.domain
-    text = ""
-    if domain.source and Path(domain.source).is_file():
-        text = Path(domain.source).read_text(encoding="utf-8-sig")
     return {
         "domain": {
             "name": domain.name,
             "source": domain.source,
-            "text": text,
+            "text": domain_text(domain),
             "profile": domain.profile,
             "fingerprint": domain.fingerprint,
         },
         "objects": [pack_object(o) for o in objects],
         "numbers": [[list(a), v] for a, v in sorted(objects.numbers.items())],
     }
+
+
+def domain_text(domain: Domain) -> str:
+    """The domain as text, without scenes and physics; "" where Python guards belong to it, which no text holds. Made once."""
+    known: str | None = domain.__dict__.get("_record_text")
+    if known is not None:
+        return known
+    if any(s.hook is not None for s in domain.skills.values()):
+        text = ""
+    elif domain.source.endswith(".pddl"):
+        file = Path(domain.source)
+        text = file.read_text(encoding="utf-8-sig") if file.is_file() else ""
+    else:
+        fields = {f: getattr(domain, f) for f in domain.__dataclass_fields__ if f not in ("attributes", "symbols")}
+        text = write_domain(Domain(**{**fields, "extra": {}}))
+    object.__setattr__(domain, "_record_text", text)
+    return text
 
 
 def unpack_scene(body: Mapping[str, Any], domain: Domain | None = None) -> Objects:
@@ -94,7 +109,9 @@ def unpack_scene(body: Mapping[str, Any], domain: Domain | None = None) -> Objec
     then = body["domain"]
     if domain is None:
         if not then["text"]:
-            raise DomainError(f"the record has no text of the domain '{then['name']}' (it was made in Python); give it")
+            raise DomainError(
+                f"the record has no text of the domain '{then['name']}' (it has Python guards); give the domain"
+            )
         if then["source"].endswith(".pddl"):
             from handrail.domain.pddl import read_domain
 

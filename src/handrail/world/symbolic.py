@@ -208,16 +208,16 @@ class SymbolicWorld:
         for fault in (Fault.BLOCKED, Fault.SLIP):
             if fault in a.faults:
                 code, says = SAYS[fault]
-                a.progress = Progress(Status.FAILED, code, f"{a.step}: {says}", now)
+                a.progress = Progress(Status.FAILED, code, says, now)
                 return
         if not a.operator.applicable(self.truth):
-            a.progress = Progress(Status.FAILED, Failure.NOT_READY, f"{a.step}: something changed under way", now)
+            a.progress = Progress(Status.FAILED, Failure.NOT_READY, "something changed under way", now)
             return
         if Fault.LIAR not in a.faults:
             self._effect(a)
         if Fault.DENIER in a.faults:
             code, says = SAYS[Fault.DENIER]
-            a.progress = Progress(Status.FAILED, code, f"{a.step}: {says}", now)
+            a.progress = Progress(Status.FAILED, code, says, now)
             return
         a.progress = Progress(Status.SUCCEEDED, time=now, fraction=1.0)
 
@@ -238,7 +238,7 @@ class SymbolicWorld:
     def _cut(self, a: _Attempt, why: str) -> None:
         if self.faults.cut and self.faults.draw(self.seed, "cut", str(a.number)).random() < self.faults.cut:
             self._effect(a)
-        a.progress = Progress(Status.CANCELLED, Failure.STOPPED, f"{a.step} was {why}", self.time())
+        a.progress = Progress(Status.CANCELLED, Failure.STOPPED, f"it was {why}", self.time())
 
     def stop(self) -> StopVerdict:
         """End everything that runs."""
