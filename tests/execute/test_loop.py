@@ -132,7 +132,7 @@ def test_the_replan_budget_ends_in_a_person_with_a_summary(make, plain):
     assert out.escalated and out.ended in (Ended.NO_PLAN, Ended.REPLANS, Ended.STALL)
     asked = [e.body for e in kit.log.events if e.kind == "person.asked"]
     assert asked and asked[-1]["kind"] == "escalation"
-    assert "slipped" in asked[-1]["background"] and "Left out" in asked[-1]["background"]
+    assert "slipped" in asked[-1]["background"] and "Tried 3" in asked[-1]["background"]
 
 
 def test_try_again_renews_the_budget_only_so_often(make, plain):
