@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 from multiprocessing import get_context
 from typing import Any
 
@@ -56,24 +57,29 @@ def shards(quick: bool, seed: int) -> list[Shard]:
     from handrail.evaluate.home_cases import CASES
     from handrail.evaluate.home_parts import PICK
 
-    out = [Shard("case", (i,)) for i in range(len(CASES))]
+    cases = [Shard("case", (i,)) for i in range(len(CASES))]
     seeds, block = (3, 3) if quick else (100, BLOCK)
-    out += [Shard("pick", (name, k, block, seed)) for name in PICK for k in range(0, seeds, block)]
+    pick = [Shard("pick", (name, k, block, seed)) for k in range(0, seeds, block) for name in PICK]
     if quick:
-        out += [Shard("request", (i, 0, 1, seed)) for i in range(3)]
-        return [*out, Shard("agree", (0, 1, seed)), Shard("missed", (0, 4, seed))]
-    out += [Shard("request", (i, k, 5, seed)) for i in range(10) for k in range(0, 20, 5)]
-    out += [Shard("agree", (k, 2, seed)) for k in range(0, 60, 2)]
-    out += [Shard("missed", (k, 10, seed)) for k in range(20)]
-    return out
+        few = [Shard("request", (i, 0, 1, seed)) for i in range(3)]
+        return [*cases, *pick, *few, Shard("agree", (0, 1, seed)), Shard("missed", (0, 4, seed))]
+    asked = [Shard("request", (i, k, 5, seed)) for k in range(0, 20, 5) for i in range(10)]
+    agree = [Shard("agree", (k, 2, seed)) for k in range(0, 60, 2)]
+    missed = [Shard("missed", (k, 10, seed)) for k in range(20)]
+    # In turns, so that a run that is cut short has something of everything.
+    turns = [x for row in zip_longest(pick[len(PICK) :], asked, agree, missed) for x in row if x is not None]
+    return [*cases, *pick[: len(PICK)], *turns]
 
 
 def run(options: EvalOptions) -> dict[str, Any]:
     """Measure the physical home.
 
+    With `extra={"finished_only": True}` nothing is computed: the shards that a run left in the cache are summed up.
+
     Returns:
         `cases` [{name, expected, actual, cpu_s, last_step_cpu_s, sim_s, rtf, sentence}], `cases_ok`;
         `pick_place` {object: {n, ok, low, high, cpu_s, failures}}; `requests` {n, finished, escalated, wrongly_done, by_request, faults};
+        `shards` {done, of};
         `agreement` {n, yes_yes, yes_no, no_yes, no_no, bitwise_n, bitwise_equal}; `missed` {n, refused, share, by_reason, forced,
         forced_succeeded}.
 
@@ -89,6 +95,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
         found.setdefault(shard.part, []).append(result)
     cases = found.get("case", [])
     return {
+        "shards": {"done": sum(map(len, found.values())), "of": len(todo)},
         "cases": cases,
         "cases_ok": sum(c["actual"] == c["expected"] for c in cases),
         "pick_place": _pick_place(found.get("pick", [])),
@@ -117,6 +124,9 @@ def _results(todo: list[Shard], options: EvalOptions) -> Iterator[tuple[Shard, d
             part.replace(cache / shard.name)
         return result
 
+    if options.extra.get("finished_only"):
+        yield from ((s, r) for s in todo if (r := known(s)) is not None)
+        return
     if options.jobs <= 1:
         for shard in todo:
             result = known(shard)

@@ -142,6 +142,7 @@ def pick_part(name: str, first: int, count: int, seed: int) -> dict[str, Any]:
     return {"object": name, "rows": rows}
 
 
+@lru_cache(maxsize=1)
 def requests() -> list[tuple[str, Goal, State]]:
     """Ten requests of the home's first scene whose plan has 4 to 12 steps that move."""
     scene = load_scene(home())
