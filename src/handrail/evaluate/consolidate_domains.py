@@ -52,12 +52,15 @@ def _habits(
 ) -> list[tuple[Step, ...]]:
     """Different ways to reach the goal: plans found under random preferences, in a small budget, so seldom optimal."""
     plans: list[tuple[Step, ...]] = []
-    while len(plans) < count:
+    for _ in range(4 * count):
+        if len(plans) == count:
+            break
         taste = {s: rng.uniform(0.2, 3.0) for s in pool}
         found = search_steps(task, values, pool, taste.__getitem__, HABIT_EXPANSIONS)
-        if found is None or found.plan is None:
-            raise ConfigError("a simulated proposer found no plan at all; raise HABIT_EXPANSIONS")
-        plans.append(found.plan)
+        if found is not None and found.plan is not None:
+            plans.append(found.plan)
+    if not plans:
+        raise ConfigError("no simulated proposer found a plan; raise HABIT_EXPANSIONS")
     return plans
 
 
@@ -92,6 +95,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
         out[name] = {
             "optimum": optimum.cost,
             "steps": len(optimum.plan or ()),
+            "ways": len(habits),
             "proposals": {
                 str(k): {
                     "solved": round(sum(r[0] for r in done) / trials, 3),
