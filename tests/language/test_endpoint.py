@@ -242,6 +242,16 @@ def test_missing_or_broken_logprobs_are_errors(logprobs: Any, lying: Any, client
         client(lying(good("A", logprobs=logprobs))).letters(HELLO, ["A"])
 
 
+def test_the_older_interface_lists_fewer(lying: Any, client: Any) -> None:
+    refuse = says({"error": {"message": "logprobs must be at most 5"}}, 400)
+    server = lying(refuse, good("A", logprobs=OLD_SHAPE), refuse)
+    endpoint = client(server, capabilities=Capabilities(top_logprobs=20))
+    assert len(endpoint.letters("Say", ["A"]).tokens) == 3
+    assert [body["logprobs"] for _, body in server.seen] == [20, 5]
+    with pytest.raises(ModelRefusedError):
+        endpoint.letters("Say", ["A"])
+
+
 def test_what_it_can_not_do_it_does_not_try(lying: Any, client: Any) -> None:
     server = lying(good())
     endpoint = client(server, capabilities=Capabilities())

@@ -38,6 +38,7 @@ from handrail.language.records import (
 from handrail.language.transport import Transport
 
 KEY_VARIABLE = "HANDRAIL_API_KEY"
+_OLD_LIMIT = 5
 _OPENAI_HOST = "api.openai.com"
 
 
@@ -183,7 +184,14 @@ class Endpoint(Model):
         """The raw answer of one greedy token with its `top` alternatives."""
         body: dict[str, Any] = {"model": self.name, "max_tokens": 1, "temperature": 0, **more}
         if isinstance(prompt, str):
-            return self._choices("/completions", {**body, "prompt": prompt, "logprobs": top}, call)
+            body["prompt"] = prompt
+            try:
+                return self._choices("/completions", {**body, "logprobs": top}, call)
+            except ModelRefusedError as error:
+                if top <= _OLD_LIMIT or error.status not in (400, 422):
+                    raise
+                # the older interface lists fewer than the chat one; the bound on unseen tokens covers the rest
+                return self._choices("/completions", {**body, "logprobs": _OLD_LIMIT}, call)
         listed = {"messages": wire.messages(prompt), "logprobs": True, "top_logprobs": top}
         return self._choices("/chat/completions", {**body, **listed}, call)
 
