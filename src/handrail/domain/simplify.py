@@ -73,12 +73,8 @@ def _conjunction(node: All, known: Mapping[Atom, Value]) -> Node:
     current: Node = node
     while isinstance(current, All):
         fixed = {p.atom: p.value for p in current.parts if isinstance(p, Eq)}
-        parts: list[Node] = []
-        for p in current.parts:
-            if isinstance(p, Eq):
-                parts.append(_tidy(p, known))
-            else:
-                parts.append(_tidy(p, {**known, **fixed}))
+        both = {**known, **fixed}
+        parts = [_tidy(p, known if isinstance(p, Eq) else both) for p in current.parts]
         made = conj(*parts)
         if made == current:
             return made

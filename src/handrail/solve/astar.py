@@ -177,11 +177,8 @@ def relevant_model(task: Task, values: Mapping[Atom, Value]) -> Model:
     allowed = others | kept
     while True:
         model = Model(task, values, source.all_steps(allowed), source.changing)
-        standing = {n for c in large for n in c if n in allowed}
-        free = [a for a in model.domains if not standing.isdisjoint(a[1:])] if standing else []
-        relevance = Relevance(model, free)
+        relevance = Relevance(model, _starts(model, [c for c in large if not allowed.isdisjoint(c)]))
         touched = {n for i in relevance.kept for n in model.actions[i].step.args}
-        touched |= {n for a in relevance.asked for n in a[1:]}
         wanted = [c for c in large if not touched.isdisjoint(c)]
         if not wanted:
             break
@@ -190,6 +187,22 @@ def relevant_model(task: Task, values: Mapping[Atom, Value]) -> Model:
         large = [c for c in large if c not in wanted]
     kept_steps = [model.actions[i].step for i in sorted(relevance.kept)]
     return _narrowed(task, values, source.changing, kept_steps)
+
+
+def _starts(model: Model, classes: list[list[str]]) -> dict[Atom, set[Value]]:
+    """For each variable of an object that stands for its class: where any of the class starts, so that what holds for it holds for all."""
+    of = {n: c for c in classes for n in c}
+    out: dict[Atom, set[Value]] = {}
+    for atom, domain in list(model.domains.items()):
+        standing = {n for n in atom[1:] if n in of}
+        if len(standing) == 1:
+            (name,) = standing
+            starts = dict.fromkeys(model.start(tuple(m if x == name else x for x in atom)) for m in of[name])
+            model.domains[atom] = tuple(dict.fromkeys((*domain, *starts)))
+            out[atom] = set(starts)
+        elif standing:
+            out[atom] = set(domain)
+    return out
 
 
 def _narrowed(task: Task, values: Mapping[Atom, Value], changing: frozenset[str], steps: list[Step]) -> Model:

@@ -100,9 +100,13 @@ class Model:
 
     def _action(self, step: Step) -> Action | None:
         op = self.task.operator(step)
-        condition = self._fixed(op.condition)
-        if condition is FALSE:
-            return None
+        needs: dict[Node, None] = {}
+        for whole in (*(n for _, n in op.needs), *(g.node for g in op.guards)):
+            for part in parts_of(whole):
+                fixed = self._fixed(part)
+                if fixed is FALSE:
+                    return None
+                needs.update(dict.fromkeys(parts_of(fixed)))
         effects: list[GroundEffect] = []
         for e in op.effects:
             when = self._fixed(e.condition)
@@ -113,7 +117,7 @@ class Model:
                 effects.append(GroundEffect(when, e.atom, e.default, value))
                 self._defaults[e.atom] = e.default
         hook = self.task.domain.skill(step.skill).hook
-        return Action(step, op, round(op.cost * SCALE), parts_of(condition), tuple(effects), hook)
+        return Action(step, op, round(op.cost * SCALE), tuple(needs), tuple(effects), hook)
 
     def _domains(self) -> dict[Atom, tuple[Value, ...]]:
         """Per variable the values it can have: the start's first, then those that actions give it."""

@@ -15,7 +15,7 @@ and negations are demands too. Counters of promises run slower when steps are dr
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from handrail.domain.ground import TRUE, All, Any_, Cmp, Node, Ref, Switch, Truth, atoms, negate
 from handrail.domain.operator import GroundEffect
@@ -32,18 +32,17 @@ class Relevance:
 
     Args:
         model: variables and actions.
-        free: variables whose start is taken as unsettled, because their object stands for others of its class.
+        free: for variables whose object stands for others of its class, the starts of all of them.
     """
 
-    def __init__(self, model: Model, free: Iterable[Atom] = ()) -> None:
+    def __init__(self, model: Model, free: Mapping[Atom, set[Value]] | None = None) -> None:
         self.model = model
         self.kept: set[int] = set()
         self.asked: set[Atom] = set()
         """Fluents that something which matters reads, whether or not an action here changes them."""
         self._sources: dict[Atom, set[Value]] = {a: {model.start(a)} for a in model.domains}
-        for atom in free:
-            if atom in self._sources:
-                self._sources[atom] = set(model.domains[atom])
+        for atom, starts in (free or {}).items():
+            self._sources[atom] = set(starts)
         self._later: dict[Atom, list[GroundEffect]] = defaultdict(list)
         self._demands: dict[Atom, set[frozenset[Value]]] = defaultdict(set)
         self._edges: dict[Atom, list[_Edge]] = defaultdict(list)
@@ -195,7 +194,8 @@ class Relevance:
         return read <= allowed and all(r.rule.kind is RuleKind.AFTER for r in watched)
 
     def _open(self, atom: Atom) -> bool:
-        return bool(self.model.start(atom)) and self._promises[atom].rule.kind is RuleKind.AFTER
+        now = self.model.start(atom)
+        return self._promises[atom].rule.kind is RuleKind.AFTER and (now is UNKNOWN or bool(now))
 
     def _run(self) -> None:
         for r in self._promises.values():
