@@ -119,12 +119,12 @@ def _collect(
     """Run the missing episodes under the collecting setting; resumable, every start is on disk before it runs."""
     setting = declaration.collecting
     kept = {k: Reading(**v) for k, v in json.loads(side.read_text()).items()} if side.exists() else {}
-    known = {e.id for e in log.episodes()}
+    known, running = {e.id for e in log.episodes()}, _components()
     for number in range(many):
         if f"{line.seed}-{number}" in known:
             continue
         options.progress(what, number, many)
-        record(log, line, number, setting, dict(declaration.components))
+        record(log, line, number, setting, running)
         kept[f"{line.seed}-{number}"] = line.readings[number]
         side.write_text(json.dumps({k: asdict(v) for k, v in kept.items()}))
     return kept
@@ -179,7 +179,7 @@ def _check(
         for number in range(fresh):
             if f"{line.seed}-{number}" not in known:
                 options.progress("fresh, certified setting", number, fresh)
-                record(own, line, number, certificate.setting, dict(d.components))
+                record(own, line, number, certificate.setting, _components())
         result["fresh"] = outcome(own.episodes()[:fresh], d.limits)
         result["holds"] = result["fresh"]["silent"] <= d.limits.silent and result["fresh"]["task"] <= d.limits.task
     return result

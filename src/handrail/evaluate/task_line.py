@@ -31,15 +31,23 @@ from handrail.execute.budget import Budgets
 from handrail.execute.card import Card, make_card
 from handrail.execute.loop import Executor
 from handrail.execute.person import Answer, Deadline, Question, Reply
+from handrail.execute.replan import PlannerFirst
 from handrail.execute.runner import Runner
 from handrail.intent.fit import default_scorer
 from handrail.intent.readings import RequestReader
 from handrail.intent.refute import marked
 from handrail.intent.scene import context
 from handrail.mission import Mission
+from handrail.propose.proposal import Effort
 from handrail.record.event import MemoryLog
 from handrail.record.journal import Journal
+from handrail.solve.astar import Budget, solve
 from handrail.world.host import LocalHost
+
+SEARCH = Budget(expansions=400, first=150)
+"""States that the planner expands for one plan: enough for these homes' plans, and bounded."""
+REFUTE = Budget(expansions=40, first=40)
+"""States for refuting one of the offered readings; what it can't refute is left to the planner."""
 
 KINDS = ("plain", "two fit", "open thing", "open place")
 """Requests that some skill can meet; dangerous and impossible ones are another population."""
@@ -74,7 +82,9 @@ class ThresholdWeigher:
             order[:1] if sure else [i for n, i in enumerate(order) if n < 2 or shares[i] >= 0.25 * shares[order[0]]][:6]
         )
         decision = read_set(options, shares, kept)
-        found = read_set(marked(decision.options, state), decision.probabilities, range(len(decision.options)))
+        found = read_set(
+            marked(decision.options, state, budget=REFUTE), decision.probabilities, range(len(decision.options))
+        )
         unread = isinstance(found, Act) and not self.read_back
         return replace(found, calibration="declared setting") if unread else found
 
@@ -201,7 +211,7 @@ class Line:
 
     def _reachable(self, scene: int, key: str) -> bool:
         if (scene, key) not in self._known:
-            (option,) = marked([self.homes[scene].option(key)], self.states[scene])
+            (option,) = marked([self.homes[scene].option(key)], self.states[scene], budget=SEARCH)
             self._known[scene, key] = not option.impossible and not option.unsafe
         return self._known[scene, key]
 
@@ -270,6 +280,8 @@ class Line:
             weigher=weigher,
             budgets=Budgets(replans=setting.replans, answer_seconds=5.0),
         )
+        mission.effort = Effort(expansions=SEARCH.expansions)
+        mission.replanner = PlannerFirst(solve, budget=SEARCH)
         log, dry = MemoryLog(f"task-{number}"), []
         try:
             with Runner(LocalHost(world), log, person, threads=False) as runner:
