@@ -132,7 +132,7 @@ def conditions() -> st.SearchStrategy[f.Condition]:
 
 
 @given(conditions(), states())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_ground_condition_means_what_it_says(c: f.Condition, s: dict[Atom, Value]) -> None:
     node = grounder(objects()).node(c)
     wanted = reference.true(c, s, objects())
@@ -142,7 +142,7 @@ def test_a_ground_condition_means_what_it_says(c: f.Condition, s: dict[Atom, Val
 
 
 @given(conditions(), partial_states())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_definitely_true_stays_true_in_every_completion(
     c: f.Condition, both: tuple[dict[Atom, Value], dict[Atom, Value]]
 ) -> None:
@@ -156,7 +156,7 @@ def test_definitely_true_stays_true_in_every_completion(
 
 
 @given(conditions(), partial_states())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_tidying_keeps_the_meaning(c: f.Condition, both: tuple[dict[Atom, Value], dict[Atom, Value]]) -> None:
     node = grounder(objects()).node(c)
     neat = tidy(node)
@@ -167,7 +167,7 @@ def test_tidying_keeps_the_meaning(c: f.Condition, both: tuple[dict[Atom, Value]
 
 
 @given(conditions(), states())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_failing_parts_are_there_exactly_where_a_condition_fails(c: f.Condition, s: dict[Atom, Value]) -> None:
     node = grounder(objects()).node(c)
     parts = failing(node, s)
@@ -192,7 +192,7 @@ def applicable_steps(draw: st.DrawFn, s: dict[Atom, Value]) -> Step:
 
 
 @given(st.data(), states(), conditions())
-@settings(max_examples=250)
+@settings(max_examples=125)
 def test_apply_and_regress_agree_with_the_reference(data: st.DataObject, s: dict[Atom, Value], c: f.Condition) -> None:
     step = data.draw(applicable_steps(s))
     op = grounder(objects()).operator(step)
@@ -210,7 +210,7 @@ def test_apply_and_regress_agree_with_the_reference(data: st.DataObject, s: dict
 
 
 @given(st.data(), partial_states(), conditions())
-@settings(max_examples=250)
+@settings(max_examples=125)
 def test_steps_from_unknown_facts_are_sound(
     data: st.DataObject, both: tuple[dict[Atom, Value], dict[Atom, Value]], c: f.Condition
 ) -> None:
@@ -280,7 +280,7 @@ def accepted(task: Task, start: dict[Atom, Value], steps: list[Step]) -> bool:
 
 
 @given(walks(), rules())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_rules_are_kept_exactly(walk: tuple[dict[Atom, Value], list[Step]], rule: Rule) -> None:
     start, steps = walk
     states = reference.run(steps, start, objects())
@@ -301,7 +301,7 @@ def test_rules_are_kept_exactly(walk: tuple[dict[Atom, Value], list[Step]], rule
     st.lists(comparisons(), max_size=2),
     st.lists(comparisons(), max_size=1),
 )
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_a_kernel_holds_exactly_where_the_rest_works(
     walk: tuple[dict[Atom, Value], list[Step]],
     some: list[Rule],
@@ -327,7 +327,7 @@ def test_a_kernel_holds_exactly_where_the_rest_works(
 
 
 @given(walks(), states(), comparisons())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_a_kernel_judges_other_states_too(
     walk: tuple[dict[Atom, Value], list[Step]], other: dict[Atom, Value], final: f.Condition
 ) -> None:
@@ -338,7 +338,7 @@ def test_a_kernel_judges_other_states_too(
 
 
 @given(walks(), st.lists(comparisons(), min_size=1, max_size=3), st.lists(comparisons(), max_size=2))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_subgoals_in_order_and_things_kept(
     walk: tuple[dict[Atom, Value], list[Step]], subgoals: list[f.Condition], keep: list[f.Condition]
 ) -> None:
@@ -356,7 +356,7 @@ def test_subgoals_in_order_and_things_kept(
 
 
 @given(walks(length=4), rules())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_promises_survive_a_replan(walk: tuple[dict[Atom, Value], list[Step]], rule: Rule) -> None:
     """Running a plan in two parts, monitors carried, is the same as running it in one."""
     start, steps = walk
@@ -372,7 +372,7 @@ def test_promises_survive_a_replan(walk: tuple[dict[Atom, Value], list[Step]], r
 
 
 @given(walks(length=3), rules(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_rules_are_kept_in_every_completion_of_what_is_not_known(
     walk: tuple[dict[Atom, Value], list[Step]], rule: Rule, data: st.DataObject
 ) -> None:
@@ -385,7 +385,7 @@ def test_rules_are_kept_in_every_completion_of_what_is_not_known(
 
 
 @given(walks(), states(), st.lists(rules(), max_size=1), comparisons())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_a_kernel_depends_on_nothing_but_what_it_reads(
     walk: tuple[dict[Atom, Value], list[Step]], other: dict[Atom, Value], some: list[Rule], final: f.Condition
 ) -> None:

@@ -80,7 +80,8 @@ def test_yaml_1_2_words_stay_words() -> None:
     assert type(plain(data)["a"]) is str
 
 
-def test_aliases_that_explode_are_refused() -> None:
+def test_aliases_that_explode_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handrail.domain.text.document.MAX_NODES", 5_000)
     lines = ["a0: &a0 [x, x]"] + [f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 25)]
     with pytest.raises(DomainError, match="expand to too much"):
         read_document("\n".join(lines), "f")
