@@ -76,15 +76,14 @@ def planner_road(row: dict[str, Any], made: Domain) -> str:
 
 
 def model_road(row: dict[str, Any], made: Domain, model: Any) -> str:
-    """The model writes the plan: two answers at most."""
+    """The model writes the plan, in one answer."""
     from handrail.domain import Goal
     from handrail.propose.json_plan import JsonPlanner
     from handrail.propose.proposal import Effort
 
     state = scene(made, _things(row))
-    (made_by,) = JsonPlanner(model, max_tokens=200).propose(
-        Goal(text=row["instruction"]), row["instruction"], made, state, Effort(2, 1)
-    )
+    planner = JsonPlanner(model, max_tokens=200, timeout=900.0)
+    (made_by,) = planner.propose(Goal(text=row["instruction"]), row["instruction"], made, state, Effort(1, 1))
     if made_by.plan is not None:
         return "acted"
     if made_by.declined is not None:
