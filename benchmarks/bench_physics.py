@@ -110,7 +110,7 @@ def idle(scene: Scene, periods: int) -> dict[str, float]:
     return {"steps_per_s_asleep": round(asleep), "steps_per_s_awake": round(up), "ratio": round(asleep / up, 2)}
 
 
-def _job(k: int) -> bool:
+def _job(_: int) -> bool:
     global _SIM
     try:
         sim = _SIM

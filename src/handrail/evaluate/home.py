@@ -125,7 +125,9 @@ def _results(todo: list[Shard], options: EvalOptions) -> Iterator[tuple[Shard, d
         return result
 
     if options.extra.get("finished_only"):
-        yield from ((s, r) for s in todo if (r := known(s)) is not None)
+        for shard in todo:
+            if (done := known(shard)) is not None:
+                yield shard, done
         return
     if options.jobs <= 1:
         for shard in todo:
@@ -133,9 +135,10 @@ def _results(todo: list[Shard], options: EvalOptions) -> Iterator[tuple[Shard, d
             yield shard, result if result is not None else keep(shard, work(shard))
         return
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        pending = [(s, r, None if (r := known(s)) is not None else pool.submit(work, s)) for s in todo]
-        for shard, ready, future in pending:
-            yield shard, ready if future is None else keep(shard, future.result())
+        pending = [(s, known(s)) for s in todo]
+        futures = {s: pool.submit(work, s) for s, ready in pending if ready is None}
+        for shard, ready in pending:
+            yield shard, ready if ready is not None else keep(shard, futures[shard].result())
 
 
 def _pick_place(results: list[dict[str, Any]]) -> dict[str, Any]:

@@ -77,6 +77,16 @@ def _mass(name: str, kg: float) -> Callable[[Physical], Physical]:
     return do
 
 
+def _filled(name: str, ml: float) -> Callable[[Physical], Physical]:
+    def do(spec: Physical) -> Physical:
+        content = spec.items[name].content
+        assert content is not None
+        item = spec.items[name].model_copy(update={"content": content.model_copy(update={"ml": ml})})
+        return spec.model_copy(update={"items": {**spec.items, name: item}})
+
+    return do
+
+
 def _strong(spec: Physical) -> Physical:
     """A robot that believes it can lift anything."""
     return spec.model_copy(update={"profiles": {n: p.model_copy(update={"payload": 50.0}) for n, p in spec.profiles.items()}})
@@ -134,8 +144,7 @@ CASES: tuple[Case, ...] = (
     Case("open the sink", (("open", "sink"),), "NOT_OPENABLE"),
     Case("switch on the sink", (("switch_on", "sink"),), "NOT_SWITCHABLE"),
     Case("pour from an empty bottle", (("pick", "water"), ("pour", "water", "mug")), "NOTHING_TO_POUR",
-         change=lambda s: s.model_copy(update={"items": {**s.items, "water": s.items["water"].model_copy(update={
-             "content": s.items["water"].content.model_copy(update={"ml": 20})})}})),
+         change=_filled("water", 20)),
     Case("third portion overflows the mug", (("pick", "water"), *((("pour", "water", "mug"),) * 3)), "WOULD_OVERFLOW"),
     Case("cube walled in", (("pick", "cube"),), "GRASP_BLOCKED", setup=_all(
         _move("cube", "table", 0.3, -0.15), _move("book", "table", 0.3, -0.085), _move("vase", "table", 0.385, -0.15),

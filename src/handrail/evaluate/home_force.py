@@ -80,8 +80,8 @@ def force_pick(sim: Sim, thing: str) -> bool:
 def _raised(sim: Sim, arm: np.ndarray) -> np.ndarray:
     scene = sim.scene
     p, r = scene.arm.forward(arm[None])
-    q, _ = scene.arm.solve(p + (0, 0, 0.08), r, arm[None], arm, weights=weights(scene), iterations=40)
-    return q[0]
+    q, _ = scene.arm.solve(p + np.array([0, 0, 0.08]), r, arm[None], arm, weights=weights(scene), iterations=40)
+    return np.asarray(q[0])
 
 
 def force_place(sim: Sim, thing: str, to: str) -> bool:
@@ -94,7 +94,7 @@ def force_place(sim: Sim, thing: str, to: str) -> bool:
     goals = []
     for k in range(12):
         c, s = math.cos(k * math.tau / 12), math.sin(k * math.tau / 12)
-        target = Pose(surface.p + (0, 0, 0.005), np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]))
+        target = Pose(surface.p + np.array([0, 0, 0.005]), np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]))
         goals.append(target @ rel.inverse())
     base, arm, _ = _nearest(sim, goals, surface.p)
     _drive(sim, base)

@@ -251,11 +251,8 @@ def agreement_part(first: int, count: int, seed: int) -> dict[str, Any]:
         rng = np.random.default_rng((seed, 202, k))
         world = MujocoWorld(state, physical(), seed=int(rng.integers(2**31)), perception=Perception(NOISE))
         sim = world.sim
-        done = 0
         now = state
-        for _ in range(40):
-            if done >= 10:
-                break
+        for done in range(10):
             steps = _random_steps(now, rng, 1)
             if not steps:
                 break
@@ -277,7 +274,6 @@ def agreement_part(first: int, count: int, seed: int) -> dict[str, Any]:
                 sim.release(other)
             real = perform(sim, step.skill, *args)
             rows.append([step.skill, bool(said.ok), bool(real.ok), str(said.code), str(real.code)])
-            done += 1
             now = world.truth
     return {"rows": rows, "bitwise": bits}
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import liquid, motion, shapes
 from handrail.world.mujoco.armpath import ArmPath
-from handrail.world.mujoco.fixtures import Place
-from handrail.world.mujoco.kinematics import rot_z
+from handrail.world.mujoco.blame import ranked, the
+from handrail.world.mujoco.carry import carry_posture, level_path
 from handrail.world.mujoco.navigation import STAND, Floor
 from handrail.world.mujoco.outcome import Code, Outcome, SkillFailure, spoken
 from handrail.world.mujoco.scene import UNSEEN
-from handrail.world.mujoco.reach import WRIST, Search, in_base, starts, weights
-from handrail.world.mujoco.sim import Pose, Sim
+from handrail.world.mujoco.sim import Sim
 from handrail.world.mujoco.view import CLEARANCE_LIMIT, Held, View, held_in
 
 Floats = NDArray[np.float64]
@@ -218,9 +218,9 @@ class Act:
         """
         start = float(self.sim.base[2])
         turn = math.remainder(float(goal[2]) - start, math.tau)
-        lengths = [float(np.linalg.norm(b - a)) for a, b in zip(path[:-1], path[1:], strict=True)]
+        lengths = [float(np.linalg.norm(b - a)) for a, b in pairwise(path)]
         share = np.cumsum(lengths) / max(sum(lengths), 1e-9)
-        travel = [math.atan2(*(b - a)[::-1]) for a, b in zip(path[:-1], path[1:], strict=True)]
+        travel = [math.atan2(*(b - a)[::-1]) for a, b in pairwise(path)]
         steady = [np.array([*p, start + turn * s]) for p, s in zip(path[1:], share, strict=True)]
         ahead = [x for k, p in enumerate(path[1:]) for x in (np.array([*path[k], travel[k]]), np.array([*p, travel[k]]))]
         behind = [x - np.array([0, 0, math.pi]) for x in ahead]
@@ -331,7 +331,9 @@ class Act:
         if path is None:
             names = ranked(self.scene.owner[self.scene.geom[b]] for b in finder.blockers)
             raise SkillFailure(
-                Code.ARM_BLOCKED, f"The arm can't draw in the {spoken(self.holding.name)} past {the(names[0]) if names else 'itself'}.", names
+                Code.ARM_BLOCKED,
+                f"The arm can't draw in the {spoken(self.holding.name)} past {the(names[0]) if names else 'itself'}.",
+                names,
             )
         yield from motion.follow(sim, path, factor)
         self.holding = held_in(sim) or self.holding
@@ -339,116 +341,3 @@ class Act:
     def arrived(self, place: str) -> None:
         """Remember where the base drove to."""
         self.sim.memory = replace(self.sim.memory, base_at=place)
-
-
-CARRY_AT = ((0.36, 0.0), (0.40, 0.12), (0.40, -0.12), (0.32, 0.0), (0.46, 0.0), (0.54, 0.0))
-CARRY_HEIGHTS = (1.15, 1.28, 1.02)
-
-
-def carry_posture(sim: Sim, view: View, held: Held) -> Floats:
-    """Lift and arm with the load upright in front of the column, the nearest such posture to the present one.
-
-    Raises:
-        SkillFailure: ARM_BLOCKED when there is none that touches nothing.
-    """
-    scene, base = sim.scene, sim.base
-    back = held.rel.inverse()
-    p, r = [], []
-    for z in CARRY_HEIGHTS:
-        for x, y in CARRY_AT:
-            for k in range(12):
-                grip = Pose(np.array([x, y, z]), rot_z(k * math.tau / 12)) @ back
-                # Keep the hand itself at the radius asked for.
-                p.append(np.array([x, y, z]))
-                r.append(grip.r)
-    pp, rr = np.array(p), np.array(r)
-    out = []
-    low, high, length = scene.reach
-    wrist = pp - WRIST * rr[:, :, 2]
-    span = np.hypot(np.hypot(wrist[:, 0] - 0.02, wrist[:, 1]), wrist[:, 2] - np.clip(wrist[:, 2], low, high))
-    index = np.flatnonzero((span < length) & (span > 0.15))
-    for begin in range(0, len(index), 48):
-        part = index[begin : begin + 48]
-        q, ok = scene.arm.solve(
-            pp[part], rr[part], np.repeat(sim.arm[None], len(part), 0), sim.arm, weights=weights(scene), iterations=25
-        )
-        q2, ok2 = scene.arm.solve(
-            pp[part], rr[part], starts(scene, pp[part], rr[part], 0), sim.arm, weights=weights(scene), iterations=25
-        )
-        out += [a for a, good in zip(q, ok, strict=True) if good] + [a for a, good in zip(q2, ok2, strict=True) if good]
-        near = sorted(out, key=lambda a: float(np.max(np.abs(a - sim.arm))))
-        for a in near[:12]:
-            if view.clear(base, a):
-                return a
-    raise SkillFailure(Code.ARM_BLOCKED, f"The arm can't draw in the {spoken(held.name)} upright.", (held.name,))
-
-
-def level_path(sim: Sim, finder: ArmPath) -> list[Floats] | None:
-    """Joint positions that lift the hand and pull it in without turning it, or None."""
-    scene, base = sim.scene, sim.base
-    grip = sim.grip
-    p0, r0 = in_base(base[None], grip.p[None], grip.r[None])
-    w = weights(scene)
-    for z in CARRY_HEIGHTS:
-        for x, y in CARRY_AT:
-            corner = [np.array([*p0[0, :2], max(z, p0[0, 2])]), np.array([x, y, z])]
-            path, q, at = [sim.arm], sim.arm, p0[0]
-            for end in corner:
-                n = max(1, int(np.linalg.norm(end - at) / 0.05))
-                for k in range(1, n + 1):
-                    out, ok = scene.arm.solve((at + (end - at) * k / n)[None], r0, q[None], q, bias=0.0, weights=w, iterations=25)
-                    if not ok[0] or not finder.straight(q, out[0]):
-                        break
-                    q = out[0]
-                    path.append(q)
-                else:
-                    at = end
-                    continue
-                break
-            else:
-                return [path[0], *path[1:-1:2], path[-1]]
-    return None
-
-
-def the(owner: str) -> str:
-    """An owner as part of a sentence."""
-    return {"robot": "itself", "floor": "the floor", "wall": "a wall"}.get(owner, f"the {spoken(owner)}")
-
-
-def ranked(names: Iterable[str]) -> tuple[str, ...]:
-    """Distinct names, most frequent first."""
-    count: dict[str, int] = {}
-    for n in names:
-        count[n] = count.get(n, 0) + 1
-    return tuple(sorted(count, key=lambda n: (-count[n], n)))
-
-
-def outward(sim: Sim, place: Place) -> Floats:
-    """Unit vector (2,) from a place's front into the room."""
-    r = sim.data.xmat[sim.scene.body[place.body]].reshape(3, 3)
-    v = -r[:2, 1]
-    return np.asarray(v / np.linalg.norm(v))
-
-
-def blocked(found: Search, reasons: list[str], what: str, place: str | None) -> SkillFailure:
-    """The failure that fits what a search saw."""
-    where = f" on the {spoken(place)}" if place else ""
-    if found.stances == 0:
-        return SkillFailure(Code.NO_PATH, f"There is no free spot to stand near {what}{where}.", ())
-    if found.connected == 0:
-        return SkillFailure(Code.NO_PATH, f"The base finds no free way to {what}{where}.", ())
-    if found.solved == 0:
-        return SkillFailure(
-            Code.UNREACHABLE, f"The arm does not reach {what}{where} from any free spot.", (),
-            stances=found.connected, tried=found.tried,
-        )  # fmt: skip
-    names = ranked(reasons)
-    return SkillFailure(
-        Code.GRASP_BLOCKED, f"The arm can't get to {what}{where}: {the(names[0]) if names else 'something'} is in the way.",
-        names, tried=found.tried, solved=found.solved,
-    )  # fmt: skip
-
-
-def world_pose(rel: Pose, item: Pose) -> Pose:
-    """A pose given in an item's frame, in the world."""
-    return item @ rel

@@ -142,4 +142,5 @@ def _section(k: int, page: Page) -> str:
             f'<p class="{tone}">{html.escape(str(o.code))}: {html.escape(o.sentence)}</p>'
             f"<p><small>{o.seconds:.1f} s, {o.work:.0f} J{near}</small></p>"
         )
-    return f"<section><h2>{k}. {html.escape(str(page.step))}</h2>{said}{figure(page.before, 'before')}{figure(page.after, 'after')}</section>"
+    both = figure(page.before, "before") + figure(page.after, "after")
+    return f"<section><h2>{k}. {html.escape(str(page.step))}</h2>{said}{both}</section>"

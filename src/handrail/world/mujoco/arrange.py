@@ -39,7 +39,7 @@ def arrange(spec: Physical, state: State) -> Physical:
     objects, domain = state.objects, state.objects.domain
     places = spec.places()
     movable = domain.fluents["on"].params[0].types if "on" in domain.fluents else ()
-    names = {n for n in objects.members(*movable)} | {n for n in spec.items if n in objects}
+    names = set(objects.members(*movable)) | {n for n in spec.items if n in objects}
     for name in names:
         if name not in spec.items:
             raise DomainError(f"item '{name}' has no physical description.{did_you_mean(name, set(spec.items))}")

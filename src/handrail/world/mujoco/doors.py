@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import motion, shapes
-from handrail.world.mujoco.act import CLOSED, Act, blocked, ranked, the
+from handrail.world.mujoco.act import CLOSED, Act
 from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.blame import blocked, ranked, the
 from handrail.world.mujoco.fixtures import DOOR_OPEN, Door
 from handrail.world.mujoco.kinematics import axis_rotation
 from handrail.world.mujoco.navigation import Floor
@@ -219,7 +221,7 @@ def swing(act: Act, what: str, share: float) -> Motion:
     arc = follow_arc(sim, sim.base, sim.arm, [h @ rel for h in handles])
     bases, arms = arc if arc is not None else (way.bases, way.arms)
     bases = bases - bases[0] + sim.data.ctrl[scene.base_u]
-    length = float(sum(np.linalg.norm(b.p - a.p) for a, b in zip(handles[:-1], handles[1:], strict=True)))
+    length = float(sum(np.linalg.norm(b.p - a.p) for a, b in pairwise(handles)))
     yield from motion.track(sim, arms, SPEED, length, base=bases)
     yield from _leave(act, scene.profile.opening / 2)
     opening = sim.opening(what)

@@ -11,7 +11,7 @@ import numpy as np
 
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.grounder import grounder
-from handrail.domain.plan import Plan, Step
+from handrail.domain.plan import Plan
 from handrail.domain.state import State
 from handrail.domain.values import UNKNOWN, Atom, Value
 from handrail.domain.verdict import LayerResult, Reason
@@ -187,7 +187,7 @@ def exclude(exclusions: Exclusions, plan: Plan, result: LayerResult, start: Stat
         before = _before(plan, reason.step, start)
         step = plan.steps[reason.step]
         involved = dict.fromkeys((*step.args, *reason.details.get("blockers", ())))
-        exclusions.add(step, _because(start, before, involved, step), reason.sentence, str(reason.code))
+        exclusions.add(step, _because(start, before, involved), reason.sentence, str(reason.code))
 
 
 def _before(plan: Plan, index: int, start: State) -> dict[Atom, Value]:
@@ -198,7 +198,7 @@ def _before(plan: Plan, index: int, start: State) -> dict[Atom, Value]:
     return values
 
 
-def _because(start: State, before: Mapping[Atom, Value], involved: Mapping[str, None], step: Step) -> dict[Atom, Value]:
+def _because(start: State, before: Mapping[Atom, Value], involved: Mapping[str, None]) -> dict[Atom, Value]:
     fluents = start.objects.domain.fluents
     wanted = [(f, name) for name in involved for f in ("on", "open") if f in fluents and name in start.objects]
     out: dict[Atom, Value] = {}

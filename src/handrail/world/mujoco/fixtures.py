@@ -77,7 +77,7 @@ def _box(name: str, pos: tuple[float, float, float], size: tuple[float, float, f
     return f'<geom name="{name}" type="box" pos="{p}" size="{s}" rgba="{rgba}" {extra}/>'
 
 
-def _lever(name: str, front: float, z: float, on: bool) -> str:
+def _lever(name: str, front: float, z: float) -> str:
     """A lever on the front: down is on. Friction holds it where it was pushed."""
     return f"""<body name="{name}.lever" pos="0 {front} {z}">
   <joint name="{name}.lever" type="hinge" axis="1 0 0" range="-.45 .45" frictionloss=".12" damping=".05" armature=".001"
@@ -283,7 +283,7 @@ def build_fixture(name: str, fixture: Fixture) -> Built:
     built = _KINDS[fixture.kind](name, fixture)
     if fixture.switch:
         z = (fixture.height or 0.85) - 0.12 if fixture.kind == "microwave" else fixture.size[2] - 0.14
-        built.xml += _lever(name, -fixture.size[1] / 2, z, fixture.on)
+        built.xml += _lever(name, -fixture.size[1] / 2, z)
         built.levers.append(name)
     x, y = fixture.at
     built.xml = f'<body name="{name}" pos="{x} {y} 0" euler="0 0 {math.radians(fixture.yaw):.6f}">{built.xml}</body>'
@@ -316,7 +316,7 @@ def tray_of(person: str) -> str:
 def walls(spec: Physical) -> str:
     """Walls around the rooms, with gaps at the doorways. Those in front of the camera are low, so that one can see in."""
     drawn: set[tuple[str, float, float, float]] = set()
-    xml = []
+    xml: list[str] = []
     for room in spec.rooms.values():
         (x0, y0), (x1, y1) = room.low, room.high
         edges = [("y", y0, x0, x1), ("y", y1, x0, x1), ("x", x0, y0, y1), ("x", x1, y0, y1)]

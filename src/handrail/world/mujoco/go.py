@@ -7,7 +7,8 @@ from collections.abc import Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from handrail.world.mujoco.act import Act, outward
+from handrail.world.mujoco.act import Act
+from handrail.world.mujoco.blame import outward
 from handrail.world.mujoco.navigation import STAND, Floor, stances
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.sim import Sim

@@ -41,7 +41,7 @@ def matrix_quat(r: Floats) -> Floats:
         q = np.array([r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], 1 + 2 * t[2] - t[0], r[1, 2] + r[2, 1]])
     else:
         q = np.array([r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], 1 + 2 * t[3] - t[0]])
-    return q / np.linalg.norm(q)
+    return np.asarray(q / np.linalg.norm(q))
 
 
 def rot_z(a: float | Floats) -> Floats:
@@ -54,7 +54,7 @@ def rot_z(a: float | Floats) -> Floats:
 def axis_rotation(axis: Floats, angle: float) -> Floats:
     """Rotation about a unit axis by `angle` [rad] (Rodrigues)."""
     k = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * (k @ k)
+    return np.asarray(np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * (k @ k))
 
 
 def rotation_error(target: Floats, now: Floats) -> Floats:
@@ -164,7 +164,7 @@ class Chain:
     def _turn(self, i: int, c: Floats, s: Floats) -> Floats:
         x, y, z = self.axes[i]
         k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        return np.eye(3) + s[:, None, None] * k + (1 - c)[:, None, None] * (k @ k)
+        return np.asarray(np.eye(3) + s[:, None, None] * k + (1 - c)[:, None, None] * (k @ k))
 
     def solve(
         self,

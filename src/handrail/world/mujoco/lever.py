@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import motion, shapes
-from handrail.world.mujoco.act import Act, blocked
+from handrail.world.mujoco.act import Act
 from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.blame import blocked
 from handrail.world.mujoco.kinematics import axis_rotation
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.pick import CHECKS
@@ -59,7 +60,7 @@ def throw(act: Act, what: str, on: bool) -> Motion:
     found, reasons = Search(), []
     view = View(sim)
     path = None
-    for k, reached in enumerate(search(sim, floor, p, rr, np.arange(len(grips)) * 0.03, pivot, found)):
+    for k, reached in enumerate(search(sim, floor, p, rr, 0.03 * np.arange(len(grips), dtype=float), pivot, found)):
         if k >= CHECKS:
             break
         strokes = [Pose(reached.grip.p + np.array([0, 0, sign * STROKE * i / 6]), reached.grip.r) for i in range(1, 7)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ def _arm_lag(sim: Sim) -> Floats:
 def follow(sim: Sim, path: Sequence[Floats], factor: float = 1.0, watch: Callable[[], None] | None = None) -> Motion:
     """Drive lift and arm through joint positions, stopping smoothly at each."""
     scene, limit, lag = sim.scene, arm_speed(sim, factor), _arm_lag(sim)
-    for a, b in zip(path[:-1], path[1:], strict=True):
+    for a, b in pairwise(path):
         seconds = float(np.max(np.abs(b - a) / limit)) * 1.5 + 0.05
         n = max(1, round(seconds / sim.period))
         for k in range(1, n + 1):
@@ -177,7 +178,7 @@ def base_contact(sim: Sim) -> str | None:
     for a, b in sim.contact_pairs():
         for ours, other in ((a, b), (b, a)):
             if scene.robot_geom[ours] and not scene.robot_geom[other] and scene.owner[other] != "floor":
-                return scene.owner[other]
+                return str(scene.owner[other])
     return None
 
 

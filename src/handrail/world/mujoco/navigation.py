@@ -39,7 +39,7 @@ class Floor:
         rooms = scene.spec.rooms.values()
         self.low = np.array([min(r.low[i] for r in rooms) for i in (0, 1)])
         high = np.array([max(r.high[i] for r in rooms) for i in (0, 1)])
-        self.shape = tuple(int(round(v)) for v in (high - self.low) / CELL)
+        self.shape = tuple(round(float(v)) for v in (high - self.low) / CELL)
         still, occupied = self._static(scene)
         occupied = occupied.copy()
         moving = [
@@ -118,7 +118,7 @@ class Floor:
         """Which of the points (N, 2) the base can drive to from `start`, which may itself be close to something."""
         i, j = self.cell(start)
         near = self.area[max(0, i - 4) : i + 5, max(0, j - 4) : j + 5]
-        here = set(int(v) for v in np.unique(near)) - {0}
+        here = {int(v) for v in np.unique(near)} - {0}
         own = int(self.area[i, j])
         allowed = [own] if own else sorted(here)
         c = np.floor((points - self.low) / CELL).astype(int)
@@ -126,7 +126,7 @@ class Floor:
         # A stance may lie a cell closer to things than where one drives.
         for dx in (-1, 0, 1):
             for dy in (-1, 0, 1):
-                n = (c + (dx, dy)).clip(0, np.array(self.shape) - 1)
+                n = (c + np.array([dx, dy])).clip(0, np.array(self.shape) - 1)
                 good |= np.isin(self.area[n[:, 0], n[:, 1]], allowed)
         return good
 

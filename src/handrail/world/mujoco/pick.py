@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import motion, shapes
-from handrail.world.mujoco.act import CLOSED, Act, blocked, outward
+from handrail.world.mujoco.act import CLOSED, Act
 from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.blame import blocked, outward
 from handrail.world.mujoco.navigation import Floor
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.reach import Reached, Search, line, search

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import motion, shapes
-from handrail.world.mujoco.act import Act, blocked, outward
+from handrail.world.mujoco.act import Act
 from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.blame import blocked, outward
 from handrail.world.mujoco.fixtures import Place
 from handrail.world.mujoco.kinematics import rot_z
 from handrail.world.mujoco.navigation import Floor
@@ -103,7 +104,8 @@ def spots(sim: Sim, thing: str, place: Place) -> list[Floats]:
                 continue
             p = surface.p + surface.r @ np.array([x, y, 0.0])
             # Room for the fingers counts until 6 cm, then the way to go; near the front edge is easier to reach.
-            scored.append((-min(gap, 0.06) * 8 + 0.4 * float(np.linalg.norm(p[:2] - sim.base[:2])) + 0.3 * abs(x) + 0.5 * (y + place.half[1]), tuple(p)))
+            way = 0.4 * float(np.linalg.norm(p[:2] - sim.base[:2])) + 0.3 * abs(x) + 0.5 * (y + place.half[1])
+            scored.append((-min(gap, 0.06) * 8 + way, tuple(p)))
     if not scored:
         on = [n for n in scene.items if n != thing and sim.place_of(n) == place.name]
         raise SkillFailure(

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import liquid, motion, shapes
-from handrail.world.mujoco.act import Act, blocked
+from handrail.world.mujoco.act import Act
 from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.blame import blocked
 from handrail.world.mujoco.kinematics import axis_rotation, rot_z
+from handrail.world.mujoco.navigation import Floor
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
 from handrail.world.mujoco.pick import CHECKS
 from handrail.world.mujoco.reach import Search, in_base, line, search, weights
@@ -147,7 +149,8 @@ def _arc(
     choice = choice or act.__dict__.get("_pour_choice")
     if choice is None or act.holding is None:
         return None
-    chain, q, rows = act.scene.arm, arm, []
+    chain, q = act.scene.arm, arm
+    rows: list[Floats] = []
     for item in _item_poses(act, source, target, pose, *choice):
         grip = item @ act.holding.rel.inverse()
         p, r = in_base(base[None], grip.p[None], grip.r[None])
@@ -159,7 +162,7 @@ def _arc(
     return np.array(rows)
 
 
-def _plan(act: Act, source: str, target: str, pose: Pose, floor: object) -> Tilt:
+def _plan(act: Act, source: str, target: str, pose: Pose, floor: Floor) -> Tilt:
     sim, scene = act.sim, act.scene
     assert act.holding is not None
     back = act.holding.rel.inverse()
@@ -177,8 +180,8 @@ def _plan(act: Act, source: str, target: str, pose: Pose, floor: object) -> Tilt
             r.append(grip.r)
     found, reasons = Search(), []
     view = View(sim, act.holding)
-    cost = np.array([c[0] for c in choices])
-    for n, reached in enumerate(search(sim, floor, np.array(p), np.array(r), cost, pose.p, found, flip=False)):  # type: ignore[arg-type]
+    costs = np.array([c[0] for c in choices])
+    for n, reached in enumerate(search(sim, floor, np.array(p), np.array(r), costs, pose.p, found, flip=False)):
         if n >= CHECKS:
             break
         _, yaw, toward = choices[reached.index]

@@ -39,7 +39,7 @@ DEFAULTS = """
 """
 
 
-def mobile_arm(profile: Profile, robot: Robot) -> tuple[str, str]:
+def mobile_arm(profile: Profile, robot: Robot) -> tuple[str, str]:  # noqa: ARG001 - one shape for all kinds
     """The robot's body and its actuators as MJCF: (worldbody part, other sections).
 
     Without a lift the arm stands on the column at a fixed height (half of a usual lift's travel).

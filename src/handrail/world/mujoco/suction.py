@@ -56,7 +56,9 @@ def pick(act: Act, thing: str) -> Motion:
         raise SkillFailure(Code.HAND_FULL, f"The cup already holds the {spoken(held)}.", (held,))
     item = scene.spec.items[thing]
     if item.mass > scene.profile.payload:
-        raise SkillFailure(Code.TOO_HEAVY, f"The {spoken(thing)} weighs {item.mass:g} kg; the cup lifts {scene.profile.payload:g} kg.", (thing,))
+        raise SkillFailure(
+            Code.TOO_HEAVY, f"The {spoken(thing)} weighs {item.mass:g} kg; the cup lifts {scene.profile.payload:g} kg.", (thing,)
+        )
     if not isinstance(item.shape, Box):
         raise SkillFailure(Code.NO_GRASP, f"The {spoken(thing)} has no flat top for the cup.", (thing,))
     above = [n for n in scene.items if n != thing and sim.support_of(n) == thing]
@@ -124,11 +126,11 @@ def _spot(act: Act, thing: str, to: str) -> Floats:
             reach = shape.radius - radius - 0.004
             ring = [(0.0, 0.0), *((reach * math.cos(a), reach * math.sin(a)) for a in np.linspace(0, math.tau, 8, endpoint=False))]
             best = max(ring, key=lambda o: min((math.hypot(*(pose.p[:2] + o - p[:2])) for p, _ in inside), default=1.0 - math.hypot(*o)))
-            return pose.p + np.array([*best, 0.012])
+            return np.asarray(pose.p + np.array([*best, 0.012]))
         above = [n for n in scene.items if n not in (thing, to) and sim.support_of(n) == to]
         if above:
             raise SkillFailure(Code.PLACE_BLOCKED, f"The {spoken(above[0])} lies on the {spoken(to)}.", tuple(above))
-        return pose.p + np.array([0, 0, shapes.height(shape)])
+        return np.asarray(pose.p + np.array([0, 0, shapes.height(shape)]))
     place = scene.places[to]
     surface = sim.surface(place)
     best_spot, room = None, 0.01
@@ -140,5 +142,5 @@ def _spot(act: Act, thing: str, to: str) -> Floats:
                 best_spot, room = p, gap
     if best_spot is None:
         raise SkillFailure(Code.NO_ROOM, f"There is no free spot for the {spoken(thing)} on the {spoken(to)}.", (to,))
-    return best_spot
+    return np.asarray(best_spot)
 

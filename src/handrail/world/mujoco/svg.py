@@ -39,7 +39,7 @@ def _hull(points: Floats) -> Floats:
 def _corners(kind: int, size: Floats) -> Floats:
     """Points whose hull is the geom, in its own frame. Kinds are MuJoCo's: 2 sphere, 3 capsule, 5 cylinder, 6 box."""
     if kind == 6:
-        return _BOX * size
+        return np.asarray(_BOX * size)
     if kind == 5:
         ring = _RING * size[0]
         return np.concatenate([np.column_stack([ring, np.full(16, z)]) for z in (-size[1], size[1])])
@@ -47,8 +47,9 @@ def _corners(kind: int, size: Floats) -> Floats:
     ball = np.concatenate([np.column_stack([_RING * math.cos(b), np.full(16, math.sin(b))]) for b in (-0.9, 0.0, 0.9)])
     ball = np.concatenate([ball, [[0, 0, 1.0], [0, 0, -1.0]]]) * radius
     if kind == 2:
-        return ball
-    return np.concatenate([ball + [0, 0, size[1]], ball - [0, 0, size[1]]])
+        return np.asarray(ball)
+    end = np.array([0, 0, size[1]])
+    return np.concatenate([ball + end, ball - end])
 
 
 def draw(sim: Sim, width: int = 640, height: int = 480, *, around: Floats | None = None, span: float = 0.0) -> str:
@@ -85,7 +86,7 @@ def draw(sim: Sim, width: int = 640, height: int = 480, *, around: Floats | None
     shapes.append((math.inf, _polygon(flat(floor), (0.80, 0.74, 0.66), 1.0)))
     for g in range(model.ngeom):
         name = scene.geom_name[g]
-        if name == "floor" or scene.owner[g] == UNSEEN and data.geom_xpos[g][1] > highs[1] + 1:
+        if name == "floor" or (scene.owner[g] == UNSEEN and data.geom_xpos[g][1] > highs[1] + 1):
             continue
         r = data.geom_xmat[g].reshape(3, 3)
         points = data.geom_xpos[g] + _corners(int(model.geom_type[g]), np.asarray(model.geom_size[g])) @ r.T

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handrail.world.mujoco import motion, shapes
-from handrail.world.mujoco.act import Act, blocked
+from handrail.world.mujoco.act import Act
 from handrail.world.mujoco.armpath import ArmPath
+from handrail.world.mujoco.blame import blocked
 from handrail.world.mujoco.fixtures import Place
 from handrail.world.mujoco.kinematics import rot_z
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken

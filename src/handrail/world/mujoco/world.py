@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from handrail.domain.grounder import grounder
+from handrail.domain.operator import Operator
 from handrail.domain.plan import Step
 from handrail.domain.skill import OnStop
 from handrail.domain.state import Observation, State
@@ -42,7 +43,7 @@ class _Attempt:
     goal_id: str
     progress: Progress
     running: Running | None = None
-    operator: object | None = None
+    operator: Operator | None = None
     undo: deque[np.ndarray] = field(default_factory=lambda: deque(maxlen=150))
     ending: list[np.ndarray] = field(default_factory=list)
     outcome: Outcome | None = None
@@ -229,7 +230,8 @@ class MujocoWorld:
     def _tell(self, attempt: _Attempt) -> None:
         """Effects on facts that no physics carries (hot, asked ...) happen as the domain says."""
         state = {**self._told, **facts(self.sim, self.template, self.hand, self.robot)}
-        changes = attempt.operator.changes({**self.template.values, **state})  # type: ignore[union-attr]
+        assert attempt.operator is not None
+        changes = attempt.operator.changes({**self.template.values, **state})
         self._told |= {a: v for a, v in changes.items() if a[0] not in SEEN}
 
     def cancel(self, handle: str) -> None:
