@@ -14,7 +14,8 @@ from handrail.network.consolidate import consolidate
 from handrail.network.lines import lines_of, tree_of
 from handrail.network.model import ObjectNode
 from handrail.network.names import DATA
-from handrail.network.skills import describe, facts, plan_of_tree, start_nodes, step_of, tree_of_plan, wrong
+from handrail.network.skills import describe, facts, judge, plan_of_tree, start_nodes, step_of, tree_of_plan, wrong
+from handrail.network.units import Fault, Status
 from handrail.solve.astar import solve
 
 DOMAIN = load_domain(DATA / "domains" / "assembly.yaml")
@@ -85,6 +86,41 @@ scenarios: {s: {state: ["up(s1) := true"]}}
     unit = tree_of_plan([Step("press", ("l1", "s1"))], Task(scene.objects), scene.state).tree.units[0]
     assert ObjectNode("s1", ["up"]) in unit.inputs
     assert ObjectNode("l1", ["on"]) in unit.outputs
+
+
+def test_units_are_judged_by_the_skill_library() -> None:
+    tree = tree_of_plan(STEPS, TASK, SCENE.state).tree
+    assert all(judge(TASK, u).status is Status.GOOD for u in tree.units)
+    for unit in tree.units:
+        changed = [k for k, (a, b) in enumerate(zip(unit.inputs, unit.outputs, strict=True)) if a != b]
+        untouched = unit.but(
+            outputs=[*unit.outputs[: changed[0]], unit.inputs[changed[0]], *unit.outputs[changed[0] + 1 :]]
+        )
+        found = judge(TASK, untouched)
+        assert found.faults == {Fault.IMPROPER_CHANGE}, unit
+    assert judge(TASK, tree.units[0].but(motion="fly(moon)")).faults == {Fault.SYNTAX}
+    assert judge(TASK, tree.units[0].but(motion="pour")).faults == {Fault.SYNTAX}
+    set_leg = next(u for u in tree.units if u.motion.startswith("set_leg"))
+    frame = [n for n in set_leg.inputs if n.label == "frame"]
+    without = set_leg.but(
+        inputs=[n for n in set_leg.inputs if n not in frame], outputs=[n for n in set_leg.outputs if n not in frame]
+    )
+    assert judge(TASK, without).faults == {Fault.FROM_NOTHING}
+
+
+def test_proposals_without_a_plan_are_no_obstacle() -> None:
+    from handrail.propose.proposal import Proposal
+
+    found = consolidate([Proposal("model", why="a question"), Proposal("planner", plan=BEST.plan)], SCENE.state, GOAL)
+    assert found.plan is not None
+    assert found.own == (None, BEST.cost)
+
+
+@pytest.mark.parametrize("name", ["suitcase", "tidy_room", "assembly"])
+def test_shipped_domains_have_a_scene_and_a_goal(name: str) -> None:
+    scene = load_scene(load_domain(DATA / "domains" / f"{name}.yaml"))
+    task = Task(scene.objects, scene.requests[0].goals[0])
+    assert not task.end.holds(task.start(scene.state))
 
 
 def test_a_plan_that_can_not_run_gives_the_tree_up_to_there() -> None:

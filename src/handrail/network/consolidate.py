@@ -25,8 +25,8 @@ class Proposed(Protocol):
     """Anything that carries a plan."""
 
     @property
-    def plan(self) -> Plan:
-        """The plan."""
+    def plan(self) -> Plan | None:
+        """The plan; None where there is only a question or a refusal."""
         ...
 
 
@@ -188,6 +188,8 @@ def _plan(proposal: Proposal) -> Plan:
         return proposal
     if isinstance(proposal, TaskTree):
         return replace(plan_of_tree(proposal), source=proposal.source.name or proposal.name or "tree")
+    if proposal.plan is None:
+        return Plan((), source=str(getattr(proposal, "source", "")))
     return proposal.plan
 
 

@@ -18,6 +18,7 @@ from handrail.domain.ground import TRUE, Ref, atoms
 from handrail.domain.operator import Operator
 from handrail.errors import DomainError, InputError
 from handrail.network.model import FunctionalUnit, ObjectNode, Origin, Relation, Source, TaskTree
+from handrail.network.units import Fault, Finding, Status, UnitVerdict
 
 WORLD = "world"
 """Label of the node that holds facts without arguments."""
@@ -169,6 +170,45 @@ def start_nodes(task: Task, state: State) -> tuple[ObjectNode, ...]:
     for atom, value in state.values.items():
         by_owner.setdefault(owner(atom), {})[atom] = value
     return tuple(describe(task.domain, o, f) for o, f in sorted(by_owner.items()))
+
+
+def judge(task: Task, unit: FunctionalUnit) -> UnitVerdict:
+    """A unit against the skill library: outside kitchens the truth about changes comes from there.
+
+    The inputs' facts are run through the step that the motion names; the outputs must be what comes out.
+    """
+
+    def verdict(fault: Fault, text: str) -> UnitVerdict:
+        return UnitVerdict(unit, Status.WRONG, (Finding(fault, text),))
+
+    try:
+        step = step_of(unit.motion)
+        before = [facts(task.domain, n) for n in unit.inputs]
+    except InputError as error:
+        return verdict(Fault.SYNTAX, error.message)
+    problem = wrong(task, step)
+    if problem:
+        return verdict(Fault.SYNTAX, problem)
+    values: dict[Atom, Value] = {}
+    for found in before:
+        values.update(found)
+    operator = task.operator(step)
+    present = {n.label for n in unit.inputs}
+    absent = sorted({owner(a) for a in decisive(operator, values)} - present)
+    if not operator.applicable(values):
+        missing = f"; {', '.join(absent)} does not go in" if absent else ""
+        fault = Fault.FROM_NOTHING if absent else Fault.IMPROPER_CHANGE
+        return verdict(fault, f"{step} can't run in the condition that goes in{missing}")
+    values.update(operator.changes(values))
+    after: dict[str, dict[Atom, Value]] = {label: {} for label in present}
+    for atom, value in values.items():
+        if not atom[0].startswith("$"):
+            after.setdefault(owner(atom), {})[atom] = value
+    expected = {describe(task.domain, o, f) for o, f in after.items()}
+    differ = sorted(set(unit.outputs) ^ expected, key=ObjectNode.sort_key)
+    if differ:
+        return verdict(Fault.IMPROPER_CHANGE, f"{step} makes something else of {', '.join(n.label for n in differ)}")
+    return UnitVerdict(unit, Status.GOOD)
 
 
 def step_of(motion: str) -> Step:
