@@ -319,3 +319,7 @@ def _ask(question: str) -> bool | None:
         if said in ("q", "quit"):
             return None
         typer.echo("  Please answer y, n or q.")
+
+
+# The commands that take recorded runs add themselves to the same two groups.
+from handrail.cli import certify_runs as certify_runs  # noqa: E402
