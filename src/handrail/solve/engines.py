@@ -40,7 +40,7 @@ ENGINES = ("fast-downward", "fast-downward-opt", "lpg", "symk", "symk-opt", "enh
 """Names that unified-planning knows; each needs its own package."""
 
 _CHILD = """
-import json, sys
+import json, sys, time
 from unified_planning.io import PDDLReader
 from unified_planning.shortcuts import OneshotPlanner, get_environment
 import warnings
@@ -55,12 +55,14 @@ if engine == "lpg":
 task = PDDLReader().parse_problem(domain, problem)
 with OneshotPlanner(name=engine) as planner:
     planner.skip_checks = True
+    begin = time.perf_counter()
     result = planner.solve(task)
+    seconds = time.perf_counter() - begin
 steps = None
 if result.plan is not None:
     steps = [[a.action.name, *(str(p) for p in a.actual_parameters)] for a in result.plan.actions]
 with open(out, "w") as f:
-    json.dump({"status": result.status.name, "steps": steps}, f)
+    json.dump({"status": result.status.name, "steps": steps, "seconds": seconds}, f)
 """
 
 
@@ -103,13 +105,14 @@ def solve_with(
     answer = _run(engine, written, seconds, python or sys.executable)
     if isinstance(answer, str):
         return _none(answer)
-    status, steps = answer
+    status, steps, taken = answer
     if steps is None:
         proved = status == "UNSOLVABLE_PROVEN"
         return _none(f"{engine} found no plan ({status.lower().replace('_', ' ')}).", proved)
     text = "\n".join(f"({' '.join(s)})" for s in steps)
     plan = replace(written.plan_back(read_plan(text)), source="planner", provenance={"planner": engine})
-    return _checked(engine, plan, task, state, carried, status)
+    found = _checked(engine, plan, task, state, carried, status)
+    return replace(found, figures={"engine_seconds": taken})
 
 
 def _none(why: str, proved: bool = False) -> Solution:
@@ -129,7 +132,7 @@ def _checked(
     return Solution(plan, cost, cost if optimal else 0.0, optimal, 0, why)
 
 
-def _run(engine: str, written: Written, seconds: float, python: str) -> str | tuple[str, list[list[str]] | None]:
+def _run(engine: str, written: Written, seconds: float, python: str) -> str | tuple[str, list[list[str]] | None, float]:
     """Run the child; a sentence where it did not answer."""
     with tempfile.TemporaryDirectory(prefix="handrail-engine-") as folder:
         paths = [Path(folder) / n for n in ("domain.pddl", "problem.pddl", "answer.json")]
@@ -155,7 +158,7 @@ def _run(engine: str, written: Written, seconds: float, python: str) -> str | tu
             tail = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
             return f"{engine} failed: {tail[0][:300]}"
         body = json.loads(paths[2].read_text(encoding="utf-8"))
-        return str(body["status"]), body["steps"]
+        return str(body["status"]), body["steps"], float(body["seconds"])
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
