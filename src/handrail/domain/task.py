@@ -240,20 +240,30 @@ def _promise(r: _GroundRule, values: Values, before: Value) -> Value:
 
 
 def no_go_rules(objects: Objects) -> tuple[Rule, ...]:
-    """The `no_go` places as rules: nothing whose type is not itself a place or a thing that is placed may be located there.
+    """The `no_go` places as rules: no robot may be there.
 
-    Every object-valued fluent with one parameter whose parameter type is named `robot`, or is below it, counts as a location.
+    Every object-valued fluent with one parameter that may be a `robot`, and with values that may be the place, says where a robot is.
+
+    Raises:
+        DomainError: no such object, or no fluent that says where a robot is: the ban would mean nothing.
     """
     domain = objects.domain
     rules: list[Rule] = []
+    robots = domain.subtypes("robot") if "robot" in domain.types else frozenset()
     for place in domain.safety.no_go:
+        known = len(rules)
         if place not in objects:
             raise DomainError(f"no-go place '{place}' is not an object.{did_you_mean(place, set(objects.names()))}")
         for fluent in domain.fluents.values():
             if fluent.kind is not Kind.OBJECT or len(fluent.params) != 1:
                 continue
-            movers = [t for t in fluent.params[0].types if "robot" in domain.supertypes(t)]
+            movers = robots & frozenset().union(*(domain.subtypes(t) for t in fluent.params[0].types))
             if movers and place in objects.members(*fluent.types):
                 test = f.Test(f.Call(fluent.name, (f.Param("mover"),)), "==", f.Const(place))
-                rules.append(Rule(RuleKind.NEVER, f.Some("mover", movers[0], test), because=f"no-go place: {place}"))
+                who = " | ".join(sorted(movers))
+                rules.append(Rule(RuleKind.NEVER, f.Some("mover", who, test), because=f"no-go place: {place}"))
+        if len(rules) == known:
+            raise DomainError(
+                f"no-go place '{place}' means nothing: no fluent such as 'at(r: robot): place' says where a robot is"
+            )
     return tuple(rules)

@@ -159,6 +159,20 @@ def test_goals_have_final_first_and_keep(kitchen: Domain) -> None:
     assert parse_goal(str(goal), kitchen, objects).goal_id == goal.goal_id
 
 
+def test_strict_goals(kitchen: Domain) -> None:
+    objects = load_scene(kitchen).objects
+    text = "strictly first open(fridge); strictly first on(mug) == fridge; not open(fridge)"
+    goal = parse_goal(text, kitchen, objects)
+    assert goal.strict and len(goal.subgoals) == 2
+    assert str(goal) == text
+    assert not parse_goal(text.replace("strictly ", ""), kitchen, objects).strict
+    with pytest.raises(DomainError, match="either all subgoals") as e:
+        parse_goal("strictly first open(fridge); first on(mug) == fridge", kitchen, objects)
+    assert e.value.where is not None and e.value.where.column == 30
+    with pytest.raises(DomainError, match="expected 'first' after 'strictly'"):
+        parse_goal("strictly open(fridge)", kitchen, objects)
+
+
 def test_several_final_parts_all_count(kitchen: Domain) -> None:
     objects = load_scene(kitchen).objects
     goal = parse_goal("open(fridge); on(mug) == fridge", kitchen, objects)

@@ -95,7 +95,8 @@ def parse_goal(
     """A goal: a condition, or parts separated by `;`, each a final condition, `first` a subgoal, or `keep` a condition.
 
     `first open(fridge); on(milk) == fridge; keep not open(drawer)` means: at some moment the fridge is open, at the end the milk is
-    in it, and the drawer is never opened. `str()` of a goal gives such a text.
+    in it, and the drawer is never opened. With `strictly first a; strictly first b` b may not come about before a was reached.
+    `str()` of a goal gives such a text.
 
     Args:
         text: the goal.
@@ -112,13 +113,23 @@ def parse_goal(
     final: list[Condition] = []
     first: list[Condition] = []
     keep: list[Condition] = []
+    strict: set[bool] = set()
     while True:
-        part = first if p.accept("first") else keep if p.accept("keep") else final
+        at = p.token.at
+        strictly = p.accept("strictly")
+        if strictly or p.sees("first"):
+            p.expect("first", "after 'strictly'")
+            strict.add(strictly)
+            part = first
+        else:
+            part = keep if p.accept("keep") else final
         part.append(p.condition())
+        if len(strict) > 1:
+            p.fail("either all subgoals are `strictly first` or none is.", at)
         if not p.accept(";"):
             break
     p.end("the goal")
-    return Goal(_both(final), tuple(first), tuple(keep), source, said or " ".join(text.split()))
+    return Goal(_both(final), tuple(first), tuple(keep), source, said or " ".join(text.split()), True in strict)
 
 
 def _both(parts: Iterable[Condition]) -> Condition:
