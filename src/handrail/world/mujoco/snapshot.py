@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from handrail.domain.state import State
+from handrail.domain.values import Atom, Value
 from handrail.world.mujoco.scene import Scene
 from handrail.world.mujoco.sim import Sim
 from handrail.world.mujoco.spec import Physical
@@ -29,22 +29,22 @@ class Snapshot:
 
     Attributes:
         sim: the copied simulation; `check` forks it again, so a snapshot serves many times.
-        state: the facts that hold in it, those that no physics carries included.
+        facts: what holds in it, facts that no physics carries included.
     """
 
-    def __init__(self, sim: Sim, state: State, robot: str, hand: str) -> None:
-        self.sim, self.state, self.robot, self.hand = sim, state, robot, hand
+    def __init__(self, sim: Sim, facts: dict[Atom, Value], robot: str, hand: str) -> None:
+        self.sim, self.facts, self.robot, self.hand = sim, facts, robot, hand
 
     def __getstate__(self) -> dict[str, Any]:
         data = self.sim.data
         return {
             "spec": self.sim.scene.spec.model_dump_json(),
-            "fields": {n: np.array(getattr(data, n)) for n in _FIELDS},
+            "arrays": {n: np.array(getattr(data, n)) for n in _FIELDS},
             "time": float(data.time),
             "memory": self.sim.memory,
             "seed": self.sim.seed,
             "noise": self.sim.noise,
-            "state": self.state,
+            "facts": self.facts,
             "robot": self.robot,
             "hand": self.hand,
         }
@@ -53,9 +53,9 @@ class Snapshot:
         scene = _compiled(body["spec"])
         sim = Sim(scene, body["seed"], body["noise"])
         mujoco.mj_resetData(sim.model, sim.data)
-        for name, value in body["fields"].items():
+        for name, value in body["arrays"].items():
             getattr(sim.data, name)[:] = value
         sim.data.time = body["time"]
         mujoco.mj_forward(sim.model, sim.data)
         sim.memory = body["memory"]
-        self.sim, self.state, self.robot, self.hand = sim, body["state"], body["robot"], body["hand"]
+        self.sim, self.facts, self.robot, self.hand = sim, body["facts"], body["robot"], body["hand"]

@@ -304,7 +304,7 @@ class MujocoWorld:
     def fork(self) -> Snapshot:
         """The state now, for a dry-run."""
         with self._lock:
-            return Snapshot(self.sim.fork(), self.truth, self.robot, self.hand)
+            return Snapshot(self.sim.fork(), self.truth.values, self.robot, self.hand)
 
     def give_back(self, snapshot: Snapshot) -> None:
         """Reuse a snapshot's buffers; optional, makes the next fork cheap."""
