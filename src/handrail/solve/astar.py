@@ -38,7 +38,7 @@ class Budget:
         first: states that A* expands before a greedy search looks for any plan at all.
     """
 
-    expansions: int = 20_000
+    expansions: int = 5_000
     first: int = 400
 
     def __post_init__(self) -> None:

@@ -228,13 +228,42 @@ class Effects:
         if clash != FALSE:
             self.needs.append(inverse(clash))
 
-    def texts(self) -> list[str]:
-        """The effects as PDDL texts."""
+    def texts(self, needs: Tree) -> tuple[list[str], Tree]:
+        """The effects as PDDL texts, and the precondition with what they need to know of the values before the step.
+
+        Args:
+            needs: the precondition as `lift` gave it; where it fixes a value that changes, only that one is deleted.
+        """
+        parts = list(needs.parts) if isinstance(needs, Group_) and needs.word == "and" else [needs]
+        asked = {p.words for p in parts if isinstance(p, Lit) and p.positive}
+        self._known = {w[:-1]: w[-1] for w in asked if len(w) > 1}
+        self._none = asked
+        self._more: list[Tree] = []
         out: dict[str, None] = {}
         for c in self.changes:
             for s in self._set(c):
                 out[s] = None
-        return list(out)
+        return list(out), both([*parts, *self._more])
+
+    def _deleted(self, c: Change) -> list[str]:
+        """The deletion of what a fluent was before."""
+        t = self._t
+        key = (t.predicate(c.fluent.name), *c.args)
+        alone = sum(x.fluent == c.fluent for x in self.changes) == 1
+        if c.when == TRUE and not c.vars and alone:
+            if (t.none(c.fluent.name), *c.args) in self._none:
+                return []
+            if key not in self._known and not c.fluent.optional and c.fluent.name in t.total:
+                old = t.variable("was")
+                self.extra.append(Extra(old, t.value_type(c.fluent), c.fluent.name, c.args))
+                self._more.append(Lit((*key, old)))
+                self._known[key] = old
+            if key in self._known:
+                old = self._known[key]
+                return [] if old == c.value else [effect((), TRUE, Lit((*key, old), False))]
+        other = t.variable("o")
+        # the new value is deleted with the others and added: PDDL adds after it deletes, and no condition is needed
+        return [effect((*c.vars, (other, t.value_type(c.fluent))), c.when, Lit((*key, other), False))]
 
     def _set(self, c: Change) -> list[str]:
         t = self._t
@@ -242,20 +271,16 @@ class Effects:
         if c.fluent.kind is Kind.BOOL:
             return [effect(c.vars, c.when, Lit((name, *c.args), c.value == "true"))]
         out: list[str] = []
-        other = t.variable("o")
-        others: Vars = ((other, t.value_type(c.fluent)),)
-        if c.value == NONE:
-            out.append(effect(c.vars + others, c.when, Lit((name, *c.args, other), False)))
-            out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args))))
-        elif c.step is not None:
+        if c.step is not None:
             out.append(effect(c.vars, c.when, Lit((name, *c.args, c.step[3]), False)))
-            out.append(effect(c.vars, c.when, Lit((name, *c.args, c.value))))
         else:
-            # the new value is deleted with the others and added: PDDL adds after it deletes, and no condition is needed
-            out.append(effect(c.vars + others, c.when, Lit((name, *c.args, other), False)))
-            out.append(effect(c.vars, c.when, Lit((name, *c.args, c.value))))
-            if c.fluent.optional:
-                out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args), False)))
+            out += self._deleted(c)
+        if c.value == NONE:
+            out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args))))
+            return out
+        out.append(effect(c.vars, c.when, Lit((name, *c.args, c.value))))
+        if c.fluent.optional:
+            out.append(effect(c.vars, c.when, Lit((t.none(c.fluent.name), *c.args), False)))
         return out
 
 

@@ -234,16 +234,16 @@ class _Writer:
                 f"{skill.name} can never run: its conditions, or two of its effects, contradict each other"
             )
             return ""
-        made = effects.texts()
-        needs = [lift(t, (self._spread(n) for n in needs), effects.extra)]
+        made, whole = effects.texts(lift(t, (self._spread(n) for n in needs), effects.extra))
         self.extra[skill.name] = tuple(effects.extra)
         self.params[skill.name] = tuple(x for x, _ in params)
-        needs = [*self.settle.needs, *needs]
+        whole = both([*self.settle.needs, whole])
         made += self.settle.makes
+        precondition = f"    :precondition {text(whole)}\n" if whole != TRUE else ""
         every: Vars = (*params, *((x.name, x.type) for x in effects.extra))
         return (
             f"  (:action {self.names('skill', skill.name)}\n    :parameters ({typed(every)})\n"
-            f"    :precondition {text(both(needs))}\n    :effect (and {' '.join(made)}"
+            f"{precondition}    :effect (and {' '.join(made)}"
         )
 
     def _spread(self, tree: Tree) -> Tree:
