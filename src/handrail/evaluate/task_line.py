@@ -22,6 +22,7 @@ from handrail.decide.policy import Act, Ask, Refuse, read_set
 from handrail.domain.domain import Domain
 from handrail.domain.files import load_scene, scene_names
 from handrail.domain.goal import Goal
+from handrail.domain.option import Option
 from handrail.domain.state import State
 from handrail.domain.task import Task
 from handrail.errors import HandrailError, WorldError
@@ -53,6 +54,18 @@ KINDS = ("plain", "two fit", "open thing", "open place")
 """Requests that some skill can meet; dangerous and impossible ones are another population."""
 
 
+def meaning(option: Option) -> str:
+    """A reading as the condition that it wants, which is also the key of a home's candidates; "" for none."""
+    return str(option.meaning.final) if isinstance(option.meaning, Goal) else ""
+
+
+def would_do(read: str, acceptable: frozenset[str]) -> bool:
+    """Whether a reading is one of what is acceptable, tidying up (a door shut, a thing switched off) apart."""
+    parts = read.split(" and ")
+    wanted = [p for p in parts if not p.startswith(("not open(", "not running("))] or parts
+    return " and ".join(wanted) in acceptable
+
+
 @dataclass
 class ThresholdWeigher:
     """Acts on its best reading where that is confident enough, and asks otherwise; read back unless told not to.
@@ -60,13 +73,15 @@ class ThresholdWeigher:
     Attributes:
         ask: it asks below this confidence.
         read_back: a reading that it would act on is read back first.
-        first: (key, share) of every reading of the first request, best first, once weighed.
+        first: (meaning, share) of every reading of the first request, best first, once weighed.
+        texts: meanings of all readings so far, by their texts.
     """
 
     ask: float
     read_back: bool = True
     reader: RequestReader = field(default_factory=RequestReader)
     first: tuple[tuple[str, float], ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
     promise: str = ""
 
     def weigh(self, request: str, state: State) -> Act | Ask | Refuse:
@@ -75,7 +90,8 @@ class ThresholdWeigher:
         scores = default_scorer(state, None).score(context(request, options, state), options)
         shares = confidences(scores, 1.0)
         order = sorted((i for i, p in enumerate(shares) if p == p), key=lambda i: -shares[i])
-        self.first = self.first or tuple((options[i].key, shares[i]) for i in order)
+        self.first = self.first or tuple((meaning(options[i]), shares[i]) for i in order)
+        self.texts |= {o.text: meaning(o) for o in options}
         sure = bool(order) and shares[order[0]] >= self.ask
         # Who asks offers at least two readings: one alone would be acted on.
         kept = (
@@ -120,14 +136,18 @@ class Meaning:
         slip = self.rng.random() < self.wrong
         self.mistaken += int(slip)
         if question.choices == ("yes", "no"):
-            right = any(self.home.option(k).text in question.sentence for k in self.scenario.acceptable)
+            read = next((m for t, m in self.weigher.texts.items() if f": {t}. Is that" in question.sentence), "")
+            right = would_do(read, self.scenario.acceptable)
             index = 0 if right is not slip else 1
             return Answer(question.choices[index], index, "simulated person")
         if slip and question.choices:
             index = int(self.rng.integers(len(question.choices)))
             return Answer(question.choices[index], index, "simulated person")
-        liked = next((k for k, _ in self.weigher.first if k in self.scenario.acceptable), self.scenario.intent)
-        return Answer(self.home.option(liked).text, None, "simulated person")
+        liked = next((m for m, _ in self.weigher.first if would_do(m, self.scenario.acceptable)), "")
+        words = next(
+            (t for t, m in self.weigher.texts.items() if m and m == liked), self.home.option(self.scenario.intent).text
+        )
+        return Answer(words, None, "simulated person")
 
     def approve(self, card: Card, proof_id: str, deadline: Deadline) -> Reply | None:  # noqa: ARG002 - one shape for all
         """Approves: what is judged is whether the robot does what was meant, not who let it."""
@@ -147,8 +167,8 @@ class Reading:
     def of(cls, first: tuple[tuple[str, float], ...], acceptable: frozenset[str]) -> Reading:
         """From the weighed readings, best first."""
         shares = [p for _, p in first] + [0.0, 0.0]
-        meant = max((p for k, p in first if k in acceptable), default=0.0)
-        return cls(shares[0], shares[1], bool(first) and first[0][0] in acceptable, meant)
+        meant = max((p for m, p in first if would_do(m, acceptable)), default=0.0)
+        return cls(shares[0], shares[1], bool(first) and would_do(first[0][0], acceptable), meant)
 
 
 @dataclass(frozen=True)
@@ -343,12 +363,15 @@ class Line:
             world.give_back(snapshot)
 
     def _judge(self, scene: int, scenario: Scenario, before: State, after: State) -> bool:
-        """As meant: an acceptable goal holds in truth, and no other thing lies elsewhere than before."""
+        """As meant: an acceptable goal holds in truth, and no other thing lies elsewhere than before.
+
+        What is still in the robot's hand (the sponge after wiping) lies nowhere.
+        """
         if not self._holds(after, self.homes[scene], scenario):
             return False
         named = " ".join(scenario.acceptable)
         return all(
-            after.values.get(atom) == value or f"({atom[1]})" in named
+            after.values.get(atom) in (value, None) or f"({atom[1]})" in named
             for atom, value in before.values.items()
             if atom[0] == "on"
         )
