@@ -66,7 +66,7 @@ def _habits(
 
 def run(options: EvalOptions) -> dict[str, Any]:
     """Per domain and number of proposals: share solved and cost ratio to the whole domain's optimum."""
-    trials = 4 if options.quick else 20
+    trials = int(options.extra.get("trials", 4 if options.quick else 12))
     out: dict[str, Any] = {"spoil_rate": SPOIL, "trials": trials}
     for name in DOMAINS:
         domain = load_domain(DATA / "domains" / f"{name}.yaml")
