@@ -119,7 +119,7 @@ class Detector:
         self.events += x
         at = self.seen if clock is None else clock
         for i, odds in enumerate(self.odds):
-            f = float(factor(x, self.m, worse_rate(self.m, odds)))
+            f = 1 + (worse_rate(self.m, odds) - self.m) / (self.m * (1 - self.m)) * (x - self.m)  # `factor`, in floats
             self.level[i] = min((self.level[i] + 1) * f, 1e300)
             if self.evidence[i] == 0:
                 self.since[i] = at
