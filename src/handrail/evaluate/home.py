@@ -21,6 +21,9 @@ from handrail.errors import MissingExtra
 from handrail.evaluate.options import EvalOptions
 from handrail.numbers import wilson
 
+TARGETS = ("mug", "can", "bowl", "bottle", "sponge", "cube")
+"""Objects with a target (98 % or more); further ones are measured in the long run."""
+SEEDS = 100
 BLOCK = 10
 """Seeds in a shard of pick and place."""
 
@@ -58,11 +61,11 @@ def shards(quick: bool, seed: int) -> list[Shard]:
     from handrail.evaluate.home_parts import PICK
 
     cases = [Shard("case", (i,)) for i in range(len(CASES))]
-    seeds, block = (3, 3) if quick else (100, BLOCK)
-    pick = [Shard("pick", (name, k, block, seed)) for k in range(0, seeds, block) for name in PICK]
     if quick:
-        few = [Shard("request", (i, 0, 1, seed)) for i in range(3)]
-        return [*cases, *pick, *few, Shard("agree", (0, 1, seed)), Shard("missed", (0, 4, seed))]
+        few = [Shard("pick", (name, 0, 2, seed)) for name in TARGETS]
+        few += [Shard("request", (i, 0, 1, seed)) for i in (2, 6)]
+        return [*cases, *few, Shard("agree", (0, 1, seed)), Shard("missed", (0, 3, seed))]
+    pick = [Shard("pick", (name, k, BLOCK, seed)) for k in range(0, SEEDS, BLOCK) for name in PICK]
     asked = [Shard("request", (i, k, 5, seed)) for k in range(0, 20, 5) for i in range(10)]
     agree = [Shard("agree", (k, 2, seed)) for k in range(0, 60, 2)]
     missed = [Shard("missed", (k, 10, seed)) for k in range(20)]

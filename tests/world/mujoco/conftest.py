@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from handrail.domain.files import load_domain, load_scene  # noqa: E402
-from handrail.domain.state import State  # noqa: E402
-from handrail.domains import path  # noqa: E402
-from handrail.evaluate.home_parts import physical  # noqa: E402
-from handrail.world.mujoco.scene import Scene  # noqa: E402
-from handrail.world.mujoco.sim import Sim  # noqa: E402
-from handrail.world.mujoco.spec import Physical  # noqa: E402
+from handrail.domain.files import load_domain, load_scene
+from handrail.domain.state import State
+from handrail.domains import path
+from handrail.evaluate.home_parts import physical
+from handrail.world.mujoco.scene import Scene
+from handrail.world.mujoco.sim import Sim
+from handrail.world.mujoco.spec import Physical
 
 
 @pytest.fixture(scope="session")

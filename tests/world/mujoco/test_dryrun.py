@@ -10,6 +10,7 @@ from handrail.domain.text import parse_goal
 from handrail.errors import WorldError
 from handrail.solve.astar import solve
 from handrail.world.mujoco.dryrun import MujocoDryRun, exclude, rehearse
+from handrail.world.mujoco.scene import UNSEEN
 from handrail.world.mujoco.world import MujocoWorld
 from handrail.world.protocol import Status
 
@@ -62,7 +63,9 @@ def test_a_refusal_is_remembered_until_its_facts_change(world, evening):
     known = Exclusions()
     exclude(known, plan, found, evening)
     step = plan.steps[1]
-    assert known.active(step, evening.values) is not None or known.active(step, {**evening.values, ("open", "fridge"): False})
+    assert known.active(step, evening.values) is not None or known.active(
+        step, {**evening.values, ("open", "fridge"): False}
+    )
     assert known.active(step, {**evening.values, ("open", "fridge"): True}) is None
 
 
@@ -83,6 +86,14 @@ def test_perturbed_copies_give_an_interval(world):
     assert found.figures["success_low"] < 1 == found.figures["success_high"]
 
 
+@pytest.mark.slow
+def test_copies_in_worker_processes_agree_with_those_here(world):
+    short = Plan.of(("pick", R, H, "mug"))
+    snapshot = world.fork()
+    here = MujocoDryRun().check(short, snapshot, 3, 4).figures["copies_ok"]
+    assert MujocoDryRun(workers=2).check(short, snapshot, 3, 4).figures["copies_ok"] == here == 4
+
+
 def test_a_snapshot_travels(world):
     world.start(GOOD.steps[0], "r/0/0")
     for _ in range(20):
@@ -96,3 +107,17 @@ def test_a_snapshot_travels(world):
 def test_other_worlds_snapshots_are_misuse():
     with pytest.raises(WorldError, match="snapshot"):
         MujocoDryRun().check(GOOD, object(), 0, 0)
+
+
+def test_a_dry_run_does_not_know_what_the_robot_has_not_met(evening, spec):
+    world = MujocoWorld(evening, spec)
+    a = int(world.sim.model.joint(UNSEEN).qposadr[0])
+    world.sim.data.qpos[a : a + 3] = (0.0, 0.0, 0.251)
+    go = Plan.of(("navigate_to", R, "table"))
+    assert MujocoDryRun().check(go, world.fork(), 0, 0).passed
+    handle = world.start(go.steps[0], "r/0/0")
+    while not (progress := world.poll(handle)).status.terminal:
+        pass
+    assert progress.code == "BASE_STALLED"
+    again = MujocoDryRun().check(go, world.fork(), 0, 0)
+    assert not again.passed and again.reasons[0].code in ("NO_PATH", "BASE_STALLED")

@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def test_paths_keep_their_distance(sim):
         path = floor.path(sim.base, np.array(goal))
         assert path is not None
         assert np.allclose(path[0], sim.base[:2]) and np.allclose(path[-1], goal)
-        for a, b in zip(path[:-1], path[1:], strict=True):
+        for a, b in pairwise(path):
             line = a + (b - a) * np.linspace(0, 1, 30)[:, None]
             assert floor.gap(line).min() >= PASS - 0.03
 
@@ -51,5 +52,7 @@ def test_stances_face_their_target_and_are_free(sim):
 def test_remembered_bumps_are_in_the_way(sim):
     free = Floor(sim).path(sim.base, np.array([1.0, 0.5]))
     assert free is not None
-    sim.memory = sim.memory.__class__(bumps=((0.0, -0.3), (0.0, 0.1), (0.0, 0.4)))
+    sim.memory = sim.memory.__class__(bumps=((0.0, -0.3, 0.0), (0.0, 0.1, 0.0), (0.0, 0.4, 0.0)))
     assert Floor(sim).path(sim.base, np.array([1.0, 0.5])) is None
+    sim.data.time += 200
+    assert Floor(sim).path(sim.base, np.array([1.0, 0.5])) is not None

@@ -7,8 +7,8 @@ from handrail.domain.files import load_domain, load_scene
 from handrail.domain.plan import Plan
 from handrail.domains import path
 from handrail.world.mujoco.dryrun import MujocoDryRun
-from handrail.world.mujoco.sim import Noise
 from handrail.world.mujoco.perception import Perception
+from handrail.world.mujoco.sim import Noise
 from handrail.world.mujoco.spec import read_physical
 from handrail.world.mujoco.world import MujocoWorld
 
@@ -20,7 +20,9 @@ def table():
     domain = load_domain(path("tabletop"))
     body = domain.extra.get("physical")
     if body is None:
-        body = YAML(typ="safe").load(Path(path("tabletop")).with_name("tabletop.physical.yaml").read_text(encoding="utf-8"))
+        body = YAML(typ="safe").load(
+            Path(path("tabletop")).with_name("tabletop.physical.yaml").read_text(encoding="utf-8")
+        )
     return domain, read_physical(body)
 
 

@@ -156,6 +156,8 @@ def test_starts_that_can_not_be(evening, spec):
     with pytest.raises(ConfigError, match="empty hand"):
         MujocoWorld(evening.with_({("holding", H): "mug"}), spec)
     less = spec.model_copy(update={"items": {n: i for n, i in spec.items.items() if n != "mug"}})
-    less = less.model_copy(update={"items": {n: i.model_copy(update={"looks_like": ()}) for n, i in less.items.items()}})
+    less = less.model_copy(
+        update={"items": {n: i.model_copy(update={"looks_like": ()}) for n, i in less.items.items()}}
+    )
     with pytest.raises(DomainError, match="'mug'"):
         MujocoWorld(evening, less)

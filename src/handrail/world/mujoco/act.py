@@ -222,7 +222,9 @@ class Act:
         share = np.cumsum(lengths) / max(sum(lengths), 1e-9)
         travel = [math.atan2(*(b - a)[::-1]) for a, b in pairwise(path)]
         steady = [np.array([*p, start + turn * s]) for p, s in zip(path[1:], share, strict=True)]
-        ahead = [x for k, p in enumerate(path[1:]) for x in (np.array([*path[k], travel[k]]), np.array([*p, travel[k]]))]
+        ahead = [
+            x for k, p in enumerate(path[1:]) for x in (np.array([*path[k], travel[k]]), np.array([*p, travel[k]]))
+        ]
         behind = [x - np.array([0, 0, math.pi]) for x in ahead]
         late = [np.array([*p, start]) for p in path[1:]]
         early = [np.array([*path[0], goal[2]])] + [np.array([*p, goal[2]]) for p in path[1:]]
@@ -276,15 +278,26 @@ class Act:
         heading = self.sim.base[2]
         return np.array([-math.cos(heading), -math.sin(heading)])
 
-    def exit_pose(self, view: View, base: Floats, arm: Floats, direction: Floats, distances: tuple[float, ...],
-                  floor: Floor, aperture: float | None = None, touch: Iterable[str] = ()) -> Floats | None:
+    def exit_pose(
+        self,
+        view: View,
+        base: Floats,
+        arm: Floats,
+        direction: Floats,
+        distances: tuple[float, ...],
+        floor: Floor,
+        aperture: float | None = None,
+        touch: Iterable[str] = (),
+    ) -> Floats | None:
         """The furthest base pose along `direction` that is reached without touching anything; None if none is."""
         for d in distances:
             goal = np.array([base[0] + d * direction[0], base[1] + d * direction[1], base[2]])
             if floor.gap(goal[None, :2])[0] < STAND - 0.015:
                 continue
             n = max(2, int(d / 0.05))
-            if all(view.clear(base + (goal - base) * k / n, arm, aperture=aperture, touch=touch) for k in range(1, n + 1)):
+            if all(
+                view.clear(base + (goal - base) * k / n, arm, aperture=aperture, touch=touch) for k in range(1, n + 1)
+            ):
                 return goal
         return None
 
@@ -295,8 +308,15 @@ class Act:
         if goal is not None:
             yield from motion.drive(sim, goal, 0.4)
 
-    def arm_to(self, target: Floats, view: View, touch: Iterable[str] = (), via: tuple[Floats, ...] = (),
-               factor: float = 1.0, aperture: float | None = None) -> Motion:
+    def arm_to(
+        self,
+        target: Floats,
+        view: View,
+        touch: Iterable[str] = (),
+        via: tuple[Floats, ...] = (),
+        factor: float = 1.0,
+        aperture: float | None = None,
+    ) -> Motion:
         """Move the arm to a posture without touching anything.
 
         Raises:
@@ -307,7 +327,9 @@ class Act:
         path = finder.find(sim.arm, target, via)
         if path is None:
             names = ranked(self.scene.owner[self.scene.geom[b]] for b in finder.blockers)
-            raise SkillFailure(Code.ARM_BLOCKED, f"The arm finds no way past {the(names[0]) if names else 'itself'}.", names)
+            raise SkillFailure(
+                Code.ARM_BLOCKED, f"The arm finds no way past {the(names[0]) if names else 'itself'}.", names
+            )
         yield from motion.follow(sim, path, factor)
 
     def draw_in(self, factor: float = 0.8) -> Motion:

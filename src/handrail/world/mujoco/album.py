@@ -17,6 +17,9 @@ from handrail.world.mujoco.outcome import Outcome
 from handrail.world.mujoco.painter import Look, Painter, Pixels, png
 from handrail.world.mujoco.sim import Sim
 
+FRAME_EVERY = 20
+"""Control periods between two frames of a film."""
+
 
 @dataclass(frozen=True)
 class Still:
@@ -77,8 +80,8 @@ class Album:
         return Still("image/svg+xml", svg.draw(sim, around=around, span=span).encode(), found)
 
     def frame(self, sim: Sim) -> None:
-        """Take a frame of the film, where there is GL."""
-        if self.film and (pixels := self._render(sim)) is not None:
+        """Take a frame of the film, where there is GL; every 0.4 s of simulated time if given to `Sim.on_tick`."""
+        if self.film and sim.memory.ticks % FRAME_EVERY == 0 and (pixels := self._render(sim)) is not None:
             self.frames.append(pixels[::2, ::2].copy())
 
     def _render(self, sim: Sim) -> Pixels | None:

@@ -50,7 +50,9 @@ class ArmPath:
         order = sorted(range(1, n + 1), key=lambda k: (-(k & -k), k)) if n > 2 else range(1, n + 1)
         return all(self.free(a + (b - a) * (k / n)) for k in order)
 
-    def find(self, a: Floats, b: Floats, via: tuple[Floats, ...] = (), budget: int = TREE_BUDGET) -> list[Floats] | None:
+    def find(
+        self, a: Floats, b: Floats, via: tuple[Floats, ...] = (), budget: int = TREE_BUDGET
+    ) -> list[Floats] | None:
         """Joint positions from a to b, or None within the budget."""
         self.known = frozenset(
             h for q in (a, b) for h in self.view.near(self.base, q, MARGIN, aperture=self.aperture, touch=self.touch)
@@ -71,7 +73,9 @@ class ArmPath:
         for it in range(budget):
             grow, other = it % 2, 1 - it % 2
             middle = trees[other][0][0]
-            sample = rng.uniform(chain.low, chain.high) if rng.random() > 0.3 else middle + rng.normal(size=chain.n) * 0.4
+            sample = (
+                rng.uniform(chain.low, chain.high) if rng.random() > 0.3 else middle + rng.normal(size=chain.n) * 0.4
+            )
             sample = np.clip(sample, chain.low + 0.01, chain.high - 0.01)
             q, _ = self._extend(trees[grow], sample)
             if q is None:

@@ -43,7 +43,9 @@ def arrange(spec: Physical, state: State) -> Physical:
     for name in names:
         if name not in spec.items:
             raise DomainError(f"item '{name}' has no physical description.{did_you_mean(name, set(spec.items))}")
-    for name in domain.fluents["on"].types and objects.members(*domain.fluents["on"].types) if "on" in domain.fluents else ():
+    for name in (
+        domain.fluents["on"].types and objects.members(*domain.fluents["on"].types) if "on" in domain.fluents else ()
+    ):
         if name not in places and name not in spec.items:
             raise DomainError(f"place '{name}' has no physical description.{did_you_mean(name, set(places))}")
     robot = next(iter(spec.robots.values()))
@@ -78,7 +80,9 @@ def _item(spec: Physical, state: State, name: str) -> Item:
         kind = state.get(("contents", name)) if "contents" in domain.fluents else item.content.of
         if isinstance(count, int):
             ml = min(count * spec.portion_ml, item.content.capacity_ml)
-            changes["content"] = Content(of=kind if isinstance(kind, str) else None, ml=ml, capacity_ml=item.content.capacity_ml)
+            changes["content"] = Content(
+                of=kind if isinstance(kind, str) else None, ml=ml, capacity_ml=item.content.capacity_ml
+            )
     return item.model_copy(update=changes) if changes else item
 
 
@@ -106,8 +110,16 @@ def _spread(spec: Physical, moved: list[str]) -> Physical:
         item = items[name]
         place = places[item.on]
         radius = shapes.footprint(item.shape)
-        taken = [(i.at, shapes.footprint(i.shape)) for n, i in items.items() if n != name and n not in moved and i.on == item.on]
-        taken += [(items[n].at, shapes.footprint(items[n].shape)) for n in moved[: moved.index(name)] if items[n].on == item.on]
+        taken = [
+            (i.at, shapes.footprint(i.shape))
+            for n, i in items.items()
+            if n != name and n not in moved and i.on == item.on
+        ]
+        taken += [
+            (items[n].at, shapes.footprint(items[n].shape))
+            for n in moved[: moved.index(name)]
+            if items[n].on == item.on
+        ]
         best, room = (0.0, 0.0), -np.inf
         for x in np.linspace(-place.half[0], place.half[0], 15):
             for y in np.linspace(-place.half[1], place.half[1], 7):

@@ -52,4 +52,3 @@ def blocked(found: Search, reasons: list[str], what: str, place: str | None) -> 
         Code.GRASP_BLOCKED, f"The arm can't get to {what}{where}: {the(names[0]) if names else 'something'} is in the way.",
         names, tried=found.tried, solved=found.solved,
     )  # fmt: skip
-

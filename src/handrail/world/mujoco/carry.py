@@ -71,7 +71,9 @@ def level_path(sim: Sim, finder: ArmPath) -> list[Floats] | None:
             for end in corner:
                 n = max(1, int(np.linalg.norm(end - at) / 0.05))
                 for k in range(1, n + 1):
-                    out, ok = scene.arm.solve((at + (end - at) * k / n)[None], r0, q[None], q, bias=0.0, weights=w, iterations=25)
+                    out, ok = scene.arm.solve(
+                        (at + (end - at) * k / n)[None], r0, q[None], q, bias=0.0, weights=w, iterations=25
+                    )
                     if not ok[0] or not finder.straight(q, out[0]):
                         break
                     q = out[0]

@@ -206,7 +206,12 @@ def swing(act: Act, what: str, share: float) -> Motion:
     yield from act.go(way.base, floor)
     yield from motion.squeeze(sim, way.aperture, 0.1)
     # Aim anew from where the base really stands.
-    steps = line(scene, sim.base, way.line[-1], [Pose(way.grip.p - way.grip.r[:, 2] * APPROACH * k / 4, way.grip.r) for k in range(5)])
+    steps = line(
+        scene,
+        sim.base,
+        way.line[-1],
+        [Pose(way.grip.p - way.grip.r[:, 2] * APPROACH * k / 4, way.grip.r) for k in range(5)],
+    )
     steps = way.line if steps is None else steps[::-1]
     yield from act.arm_to(steps[0], View(sim), aperture=way.aperture, via=(scene.ready,))
     act.touch = {door.handle, what}
@@ -252,7 +257,9 @@ def _leave(act: Act, aperture: float) -> Motion:
     if path is None:
         names = ranked(scene.owner[scene.geom[b]] for b in finder.blockers)
         raise SkillFailure(
-            Code.ARM_BLOCKED, f"The arm finds no way back from the handle past {the(names[0]) if names else 'itself'}.", names
+            Code.ARM_BLOCKED,
+            f"The arm finds no way back from the handle past {the(names[0]) if names else 'itself'}.",
+            names,
         )
     yield from motion.follow(sim, path)
 

@@ -112,7 +112,10 @@ class MujocoDryRun:
         return LayerResult(self.name, True, flags=flags, figures=figures)
 
     def _copies(self, plan: Plan, snapshot: Snapshot, seed: int, copies: int) -> int:
-        jobs = [(plan, snapshot, int(np.random.SeedSequence((seed, k)).generate_state(1)[0]), self.noise) for k in range(copies)]
+        jobs = [
+            (plan, snapshot, int(np.random.SeedSequence((seed, k)).generate_state(1)[0]), self.noise)
+            for k in range(copies)
+        ]
         if self.workers <= 1:
             return sum(map(_copy, jobs))
         from concurrent.futures import ProcessPoolExecutor

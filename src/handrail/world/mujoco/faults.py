@@ -133,7 +133,10 @@ class Disturbance:
                 self._block(sim)
             case Fault.DRIFT:
                 angle = float(self.rng.uniform(0, math.tau))
-                self.push = np.array([math.cos(angle) * 0.03, math.sin(angle) * 0.03, float(self.rng.uniform(-0.04, 0.04))]) / 50
+                self.push = (
+                    np.array([math.cos(angle) * 0.03, math.sin(angle) * 0.03, float(self.rng.uniform(-0.04, 0.04))])
+                    / 50
+                )
                 self.left = 50
             case Fault.STOP:
                 self.stop_now = True

@@ -70,7 +70,9 @@ class Built:
     levers: list[str]
 
 
-def _box(name: str, pos: tuple[float, float, float], size: tuple[float, float, float], rgba: str, extra: str = "") -> str:
+def _box(
+    name: str, pos: tuple[float, float, float], size: tuple[float, float, float], rgba: str, extra: str = ""
+) -> str:
     """A box by its middle and full extents."""
     p = " ".join(f"{v:.5g}" for v in pos)
     s = " ".join(f"{v / 2:.5g}" for v in size)
@@ -107,7 +109,9 @@ def _table(name: str, f: Fixture) -> Built:
     rgba = _rgba(f, ".60 .45 .30")
     xml = _box(f"{name}.top", (0, 0, h - 0.02), (w, d, 0.04), rgba)
     for i, (a, b) in enumerate([(1, 1), (1, -1), (-1, 1), (-1, -1)]):
-        xml += _box(f"{name}.leg{i}", (a * (w / 2 - 0.05), b * (d / 2 - 0.05), h / 2 - 0.02), (0.05, 0.05, h - 0.04), rgba)
+        xml += _box(
+            f"{name}.leg{i}", (a * (w / 2 - 0.05), b * (d / 2 - 0.05), h / 2 - 0.02), (0.05, 0.05, h - 0.04), rgba
+        )
     return Built(xml, [Place(name, name, name, (0, 0, h), (w / 2 - 0.06, d / 2 - 0.06))], [], [])
 
 
@@ -128,8 +132,16 @@ def _shelf(name: str, f: Fixture) -> Built:
     return Built(xml, places, [], [])
 
 
-def _hinged(name: str, hinge: tuple[float, float], w: float, z: tuple[float, float], grip: tuple[float, float], m: float,
-            friction: float, rgba: str) -> str:
+def _hinged(
+    name: str,
+    hinge: tuple[float, float],
+    w: float,
+    z: tuple[float, float],
+    grip: tuple[float, float],
+    m: float,
+    friction: float,
+    rgba: str,
+) -> str:
     """A door whose hinge is at its left edge, opening towards local -y; `grip` is the handle's vertical span."""
     out = 0.075
     x = w - 0.08
@@ -177,11 +189,11 @@ def _microwave(name: str, f: Fixture) -> Built:
         + _box(f"{name}.left", (-w / 2 + 0.01, 0, stand + h / 2), (0.02, d, h), rgba)
         + _box(f"{name}.right", (w / 2 - 0.01, 0, stand + h / 2), (0.02, d, h), rgba)
         + _box(f"{name}.roof", (0, 0, top - 0.01), (w - 0.04, d, 0.02), rgba)
-        + _hinged(name, (-w / 2, front - 0.003), w, (stand + 0.01, top), (stand + 0.06, top - 0.05), 1.2, 0.3, ".3 .3 .33 1")
+        + _hinged(
+            name, (-w / 2, front - 0.003), w, (stand + 0.01, top), (stand + 0.06, top - 0.05), 1.2, 0.3, ".3 .3 .33 1"
+        )
     )
-    place = Place(
-        name, name, name, (0, front + 0.16, stand), (w / 2 - 0.14, 0.06), "front", h - 0.02, door=name
-    )
+    place = Place(name, name, name, (0, front + 0.16, stand), (w / 2 - 0.14, 0.06), "front", h - 0.02, door=name)
     return Built(xml, [place], [Door(name, f"{name}.hinge", 1.5, f"{name}.handle", True, "hinge")], [])
 
 
@@ -331,7 +343,12 @@ def walls(spec: Physical) -> str:
                 across, along = (door.at[0], door.at[1]) if axis == "x" else (door.at[1], door.at[0])
                 if abs(across - at) < 0.05:
                     left, right = along - door.width / 2, along + door.width / 2
-                    pieces = [q for p in pieces for q in ((p[0], min(left, p[1])), (max(right, p[0]), p[1])) if q[1] - q[0] > 0.01]
+                    pieces = [
+                        q
+                        for p in pieces
+                        for q in ((p[0], min(left, p[1])), (max(right, p[0]), p[1]))
+                        if q[1] - q[0] > 0.01
+                    ]
             for a, b in pieces:
                 middle = (a + b) / 2
                 pos = (middle, at, tall / 2) if axis == "y" else (at, middle, tall / 2)

@@ -65,7 +65,9 @@ def throw(act: Act, what: str, on: bool) -> Motion:
             break
         strokes = [Pose(reached.grip.p + np.array([0, 0, sign * STROKE * i / 6]), reached.grip.r) for i in range(1, 7)]
         qs = line(scene, reached.base, reached.arm, strokes)
-        pre = line(scene, reached.base, reached.arm, [Pose(reached.grip.p - reached.grip.r[:, 2] * 0.1, reached.grip.r)])
+        pre = line(
+            scene, reached.base, reached.arm, [Pose(reached.grip.p - reached.grip.r[:, 2] * 0.1, reached.grip.r)]
+        )
         if qs is None or pre is None:
             reasons.append("robot")
             continue
@@ -98,7 +100,9 @@ def throw(act: Act, what: str, on: bool) -> Motion:
     yield from motion.track(sim, steps, 0.2, 0.1)
     if q is not None:
         yield from motion.track(sim, q[1:], 0.12, STROKE)
-    off = line(scene, sim.base, sim.arm, [Pose(sim.grip.p - sim.grip.r[:, 2] * 0.11 * k / 3, sim.grip.r) for k in (1, 2, 3)])
+    off = line(
+        scene, sim.base, sim.arm, [Pose(sim.grip.p - sim.grip.r[:, 2] * 0.11 * k / 3, sim.grip.r) for k in (1, 2, 3)]
+    )
     if off is not None:
         yield from motion.track(sim, np.concatenate([sim.data.ctrl[scene.arm_u][None], off]), 0.25, 0.11)
     yield from act.back_off(View(sim), act._away())

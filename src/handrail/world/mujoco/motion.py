@@ -75,8 +75,14 @@ def follow(sim: Sim, path: Sequence[Floats], factor: float = 1.0, watch: Callabl
     yield from wait(sim, 0.16)
 
 
-def track(sim: Sim, points: Floats, speed: float, length: float, watch: Callable[[], None] | None = None,
-          base: Floats | None = None) -> Motion:
+def track(
+    sim: Sim,
+    points: Floats,
+    speed: float,
+    length: float,
+    watch: Callable[[], None] | None = None,
+    base: Floats | None = None,
+) -> Motion:
     """Follow closely spaced joint positions (n, joints) as one smooth motion over `length` [m] at about `speed` [m/s].
 
     With `base` (n, 3) the base follows along.
@@ -152,7 +158,7 @@ def bump(sim: Sim, blocker: str | None, toward: Floats | None = None) -> None:
     ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
     hold(sim)
     spot = sim.base[:2] + ahead * (RADIUS + BUMP)
-    sim.memory = replace(sim.memory, bumps=(*sim.memory.bumps, (float(spot[0]), float(spot[1]))))
+    sim.memory = replace(sim.memory, bumps=(*sim.memory.bumps, (float(spot[0]), float(spot[1]), sim.time)))
     what = f"The base pushes against the {spoken(blocker)}," if blocker else "The base is held back by something"
     raise SkillFailure(
         Code.BASE_STALLED,

@@ -26,6 +26,8 @@ BUMP = 0.2
 """Half the size of the square that stands for something unseen that stopped the base [m]."""
 PASS = RADIUS + 0.035
 """Least distance while driving: overshoot and lag take up to 2 cm [m]."""
+FORGET = 180.0
+"""After this long the spot of a bump is tried again [s]."""
 HIGH = 0.95
 """Things above this pass over the base and its column [m]."""
 _STEPS = tuple((dx, dy, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy)
@@ -47,7 +49,7 @@ class Floor:
             for g in _moving(scene)
             if scene.owner[g] not in ignore and (r := _rectangle(sim.data, scene.model, g)) is not None
         ]
-        moving += [np.array([x, y, 1.0, 0.0, BUMP, BUMP]) for x, y in sim.memory.bumps]
+        moving += [np.array([x, y, 1.0, 0.0, BUMP, BUMP]) for x, y, t in sim.memory.bumps if sim.time - t < FORGET]
         for r in moving:
             self._mark(occupied, r)
         self.rectangles = np.concatenate([still, np.array(moving)]) if moving else still

@@ -69,7 +69,9 @@ def screen(sim: Sim, thing: str) -> None:
         raise SkillFailure(Code.HAND_FULL, f"The hand already holds the {spoken(held)}.", (held,))
     if item.mass > profile.payload:
         raise SkillFailure(
-            Code.TOO_HEAVY, f"The {spoken(thing)} weighs {item.mass:g} kg; this robot lifts {profile.payload:g} kg.", (thing,)
+            Code.TOO_HEAVY,
+            f"The {spoken(thing)} weighs {item.mass:g} kg; this robot lifts {profile.payload:g} kg.",
+            (thing,),
         )
     narrowest = float(shapes.grasps(item.shape).width.min())
     if narrowest > profile.opening - GAP:
@@ -82,7 +84,9 @@ def screen(sim: Sim, thing: str) -> None:
     where = sim.place_of(thing)
     door = scene.places[where].door if where in scene.places else None
     if door is not None and not sim.is_open(door):
-        raise SkillFailure(Code.DOOR_CLOSED, f"The {spoken(door)} is closed, and the {spoken(thing)} is in it.", (door,))
+        raise SkillFailure(
+            Code.DOOR_CLOSED, f"The {spoken(door)} is closed, and the {spoken(thing)} is in it.", (door,)
+        )
 
 
 def plan(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
@@ -125,7 +129,14 @@ def plan(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
 
 
 def _check(
-    act: Act, view: View, thing: str, pose: Pose, reached: Reached, options: shapes.Grasps, floor: Floor, out: Floats | None
+    act: Act,
+    view: View,
+    thing: str,
+    pose: Pose,
+    reached: Reached,
+    options: shapes.Grasps,
+    floor: Floor,
+    out: Floats | None,
 ) -> Approach | str:
     """The whole way for one posture, or the geom that spoils it."""
     scene = act.scene
@@ -219,7 +230,9 @@ def pick(act: Act, thing: str) -> Motion:
     if thing not in left or thing not in right:
         yield from _let_go(act, way)
         sides = "neither pad" if thing not in left | right else "only one pad"
-        raise SkillFailure(Code.NO_GRASP, f"The fingers closed on the {spoken(thing)}, but {sides} touches it.", (thing,))
+        raise SkillFailure(
+            Code.NO_GRASP, f"The fingers closed on the {spoken(thing)}, but {sides} touches it.", (thing,)
+        )
     place = sim.place_of(thing)
     act.touch |= {place} if place else set()
     act.holding = held_in(sim)
@@ -254,7 +267,9 @@ def _aim(act: Act, thing: str, way: Approach, floor: Floor) -> Approach:
         return plan_again(act, thing, pose, floor)
     steps = solved[::-1]
     view = View(sim)
-    if view.hits(base, steps[0], aperture=way.aperture) or view.hits(base, steps[-1], aperture=way.aperture, touch=(thing,)):
+    if view.hits(base, steps[0], aperture=way.aperture) or view.hits(
+        base, steps[-1], aperture=way.aperture, touch=(thing,)
+    ):
         return plan_again(act, thing, pose, floor)
     return replace(way, base=base, entry=sim.base, pre=steps[0], line=steps)
 

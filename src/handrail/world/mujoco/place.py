@@ -70,7 +70,9 @@ def screen(sim: Sim, thing: str, to: str) -> Place:
     tall = shapes.height(scene.spec.items[thing].shape)
     if tall + 0.01 > place.ceiling:
         raise SkillFailure(
-            Code.NO_ROOM, f"The {spoken(thing)} is {tall * 100:.0f} cm tall; the {spoken(to)} has {place.ceiling * 100:.0f} cm.", (to,)
+            Code.NO_ROOM,
+            f"The {spoken(thing)} is {tall * 100:.0f} cm tall; the {spoken(to)} has {place.ceiling * 100:.0f} cm.",
+            (to,),
         )
     return place
 
@@ -179,7 +181,15 @@ def plan_at(act: Act, thing: str, place: Place, floor: Floor, targets: list[Floa
 
 
 def _check(
-    act: Act, view: View, base: Floats, arm: Floats, grip: Pose, target: Pose, floor: Floor, out: Floats | None, drop: bool
+    act: Act,
+    view: View,
+    base: Floats,
+    arm: Floats,
+    grip: Pose,
+    target: Pose,
+    floor: Floor,
+    out: Floats | None,
+    drop: bool,
 ) -> Release | str:
     scene = act.scene
     if hits := view.hits(base, arm):
@@ -203,7 +213,9 @@ def _check(
         if entry is None:
             return "wall.0"
         level = grip.r[:, 2] * (1, 1, 0)
-        off = line(scene, base, arm, [Pose(grip.p - level / np.linalg.norm(level) * 0.09 * k / 3, grip.r) for k in (1, 2, 3)])
+        off = line(
+            scene, base, arm, [Pose(grip.p - level / np.linalg.norm(level) * 0.09 * k / 3, grip.r) for k in (1, 2, 3)]
+        )
         if off is None:
             return "robot.l5"
         pre, steps, retreat, exit_ = high[0], np.stack([high[0], arm]), off, entry
@@ -221,7 +233,9 @@ def _check(
             return "robot.l5"
         empty = View(act.sim)
         # Where the thing will stand is not where the simulation has it: judge the empty hand against the rest.
-        if hits := [h for q in off for h in empty.hits(base, q, aperture=scene.profile.opening / 2) if not _is_held(act, h)]:
+        if hits := [
+            h for q in off for h in empty.hits(base, q, aperture=scene.profile.opening / 2) if not _is_held(act, h)
+        ]:
             return hits[0]
         exit_pose = act.exit_pose(empty, base, off[-1], heading, (0.22, 0.15, 0.0), floor)
         if exit_pose is None:
@@ -285,7 +299,9 @@ def _aim(act: Act, way: Release) -> Floats:
     n = len(way.line) - 1
     top = 0.02 if way.front else ABOVE
     heights = [top * (1 - k / n) for k in range(n + 1)]
-    solved = line(scene, base, way.line[-1], [Pose(grip.p + np.array([0, 0, h]), grip.r) for h in heights[::-1]], jump=1.2)
+    solved = line(
+        scene, base, way.line[-1], [Pose(grip.p + np.array([0, 0, h]), grip.r) for h in heights[::-1]], jump=1.2
+    )
     return way.line if solved is None else solved[::-1]
 
 
@@ -296,7 +312,9 @@ def _verify(act: Act, thing: str, where: Place, way: Release) -> None:
     local = surface.r.T @ (pose.p - surface.p)
     if way.drop:
         if abs(local[0]) > where.half[0] + 0.02 or abs(local[1]) > where.half[1] + 0.02 or local[2] > where.rim:
-            raise SkillFailure(Code.UNSTABLE_PLACE, f"The {spoken(thing)} fell beside the {spoken(where.name)}.", (thing,))
+            raise SkillFailure(
+                Code.UNSTABLE_PLACE, f"The {spoken(thing)} fell beside the {spoken(where.name)}.", (thing,)
+            )
         return
     error = pose.p - way.target.p
     off = float(np.linalg.norm(error[:2]))

@@ -61,7 +61,9 @@ def pour(act: Act, source: str, target: str) -> Motion:
     if into is None or into.capacity_ml - sim.memory.ml.get(target, 0.0) < 0.9 * portion:
         raise SkillFailure(Code.WOULD_OVERFLOW, f"The {spoken(target)} has no room for another portion.", (target,))
     if shapes.mouth(scene.spec.items[target].shape) < 0.025:
-        raise SkillFailure(Code.WOULD_OVERFLOW, f"The mouth of the {spoken(target)} is too narrow to pour into.", (target,))
+        raise SkillFailure(
+            Code.WOULD_OVERFLOW, f"The mouth of the {spoken(target)} is too narrow to pour into.", (target,)
+        )
     yield from act.tidy()
     act.holding = held_in(sim)
     steepest = _needed(act, source, have - min(portion, have))
@@ -89,7 +91,9 @@ def pour(act: Act, source: str, target: str) -> Motion:
     i = min(int(reached), WAYPOINTS - 1)
     here = arms[i] + (reached - i) * (arms[i + 1] - arms[i])
     # As one smooth motion with feed-forward: lift and arm must stay in step, or the base of the vessel dips onto the target.
-    yield from motion.track(sim, np.concatenate([here[None], arms[: i + 1][::-1]]), 0.2, 0.25 * steepest * reached / WAYPOINTS)
+    yield from motion.track(
+        sim, np.concatenate([here[None], arms[: i + 1][::-1]]), 0.2, 0.25 * steepest * reached / WAYPOINTS
+    )
     yield from motion.wait(sim, 0.3)
     grip = sim.grip
     up = line(scene, sim.base, sim.arm, [Pose(grip.p + np.array([0, 0, 0.06]), grip.r)])
@@ -104,7 +108,9 @@ def pour(act: Act, source: str, target: str) -> Motion:
     if spilled > SPILL:
         raise SkillFailure(Code.SPILLED, f"{spilled:.0f} ml went beside the {spoken(target)}.", (target,))
     if arrived < 0.6 * wanted:
-        raise SkillFailure(Code.SPILLED, f"Only {arrived:.0f} of {wanted:.0f} ml arrived in the {spoken(target)}.", (target,))
+        raise SkillFailure(
+            Code.SPILLED, f"Only {arrived:.0f} of {wanted:.0f} ml arrived in the {spoken(target)}.", (target,)
+        )
     act.bystanders({source, target})
 
 
@@ -190,7 +196,10 @@ def _plan(act: Act, source: str, target: str, pose: Pose, floor: Floor) -> Tilt:
             reasons.append("robot")
             continue
         bad = next((h for q in arms if (h := view.hits(reached.base, q))), None)
-        if bad is None and ArmPath(view, reached.base, upright=act.upright()).find(sim.arm, arms[0], budget=30) is not None:
+        if (
+            bad is None
+            and ArmPath(view, reached.base, upright=act.upright()).find(sim.arm, arms[0], budget=30) is not None
+        ):
             act.__dict__["_pour_choice"] = (yaw, toward)
             return Tilt(reached.base, arms[0], arms)
         reasons.append(scene.owner[scene.geom[bad[0]]] if bad else "robot")

@@ -130,7 +130,9 @@ def _self_pairs() -> str:
     """Robot parts that can reach each other: forearm, wrist and hand against foot and column."""
     moving = ("robot.l5", "robot.l6", "robot.l7", "robot.palm")
     return "".join(
-        f'<pair geom1="{a}" geom2="{b}" condim="1"/>' for a in moving for b in ("robot.foot", "robot.column", "robot.l0")
+        f'<pair geom1="{a}" geom2="{b}" condim="1"/>'
+        for a in moving
+        for b in ("robot.foot", "robot.column", "robot.l0")
     )
 
 

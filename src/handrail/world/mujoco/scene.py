@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 UNSEEN = "unknown_crate"
 """An obstacle that neither map nor planner knows of."""
+PARKED_Y = 8.0
+"""Where it waits until a fault puts it in the way [m]."""
 CONTROL_PERIOD = 0.02
 """Time between two commands to the drives [s]; a stop or cancel takes effect within one."""
 
@@ -57,7 +59,7 @@ def compose(spec: Physical) -> tuple[str, dict[str, Place], dict[str, Door], lis
     if profile.kind == "mobile_arm":
         # Something heavy that no map knows: parked outside until a fault puts it in the way.
         parts.append(
-            f'<body name="{UNSEEN}" pos="0 8 .25"><freejoint name="{UNSEEN}"/><geom name="{UNSEEN}.body" class="item" type="box" '
+            f'<body name="{UNSEEN}" pos="0 {PARKED_Y} .25"><freejoint name="{UNSEEN}"/><geom name="{UNSEEN}.body" class="item" type="box" '
             'size=".25 .30 .25" mass="40" rgba=".5 .4 .6 1"/></body>'
         )
     make = robots.mobile_arm if profile.kind == "mobile_arm" else robots.gantry

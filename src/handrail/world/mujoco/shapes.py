@@ -243,7 +243,10 @@ def _cup(out: _Builder, cup: Cup) -> None:
         for k in range(12):
             azimuth = k * math.pi / 6
             # The ear points to azimuth 0: keep palm and fingers 35 degrees away from it.
-            if cup.handle and min(abs(math.remainder(azimuth - b, math.tau)) for b in (0, math.pi / 2, -math.pi / 2)) < 0.61:
+            if (
+                cup.handle
+                and min(abs(math.remainder(azimuth - b, math.tau)) for b in (0, math.pi / 2, -math.pi / 2)) < 0.61
+            ):
                 continue
             out.side(0.55 * cup.height, cup.height, outer, azimuth)
     for k in range(12):

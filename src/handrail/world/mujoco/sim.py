@@ -69,7 +69,7 @@ class Memory:
         spilled: millilitres spilled so far, by place name or `floor`.
         wet: places wiped clean.
         base_at: the place the robot last drove to.
-        bumps: where (x, y) the base was stopped by something unseen; it plans around these.
+        bumps: where (x, y) and when [s] the base was stopped by something unseen; it plans around these for a while.
         looks: number of perceptions so far; seeds their noise.
         ticks: control periods so far.
         work: mechanical work of the drives so far [J].
@@ -80,7 +80,7 @@ class Memory:
     spilled: Mapping[str, float] = field(default_factory=dict)
     wet: frozenset[str] = frozenset()
     base_at: str | None = None
-    bumps: tuple[tuple[float, float], ...] = ()
+    bumps: tuple[tuple[float, float, float], ...] = ()
     looks: int = 0
     ticks: int = 0
     work: float = 0.0
@@ -103,6 +103,8 @@ class Sim:
         self.memory = Memory()
         self.disturb: Callable[[Sim], None] | None = None
         """Called before every control period: injected faults. Never copied into a fork."""
+        self.on_tick: Callable[[Sim], None] | None = None
+        """Called after every control period: a viewer or a camera. Never copied into a fork."""
         self._spare: list[Sim] = []
         self.reset()
 
@@ -186,7 +188,7 @@ class Sim:
         other = object.__new__(Sim)
         other.scene, other.model = self.scene, self.model
         other.data, other.scratch = mujoco.MjData(self.model), mujoco.MjData(self.model)
-        other.disturb, other._spare = None, []
+        other.disturb, other.on_tick, other._spare = None, None, []
         return other
 
     def tick(self) -> None:
@@ -201,6 +203,8 @@ class Sim:
             memory, ticks=memory.ticks + 1, work=memory.work + power * self.scene.substeps * self.model.opt.timestep
         )
         liquid.flow(self)
+        if self.on_tick is not None:
+            self.on_tick(self)
 
     @property
     def time(self) -> float:
@@ -329,6 +333,7 @@ class Sim:
 
     def robot_place(self) -> str | None:
         """The place the robot is at: the one it last drove to while that is still within reach, else the nearest one."""
+
         def gap(name: str) -> float:
             place = self.scene.places[name]
             surface = self.surface(place)
@@ -355,7 +360,9 @@ class Sim:
             off, rise = float(np.hypot(*(p[:2] - q.p[:2]))), float(p[2] - q.p[2])
             opening, tall = shapes.mouth(other.shape), shapes.height(other.shape)
             inside = isinstance(other.shape, Cup) and off < opening and -0.005 < rise < tall
-            on_top = not isinstance(other.shape, Cup) and off < shapes.base_radius(other.shape) and abs(rise - tall) < 0.01
+            on_top = (
+                not isinstance(other.shape, Cup) and off < shapes.base_radius(other.shape) and abs(rise - tall) < 0.01
+            )
             if (inside or on_top) and (best is None or rise < best[0]):
                 best = (rise, name)
         return best[1] if best else self.place_of(item)

@@ -140,7 +140,9 @@ class Fixture(_Strict):
         on, open: its state at first.
     """
 
-    kind: Literal["counter", "table", "shelf", "fridge", "microwave", "drawer", "sink", "stove", "bin", "block", "tabletop"]
+    kind: Literal[
+        "counter", "table", "shelf", "fridge", "microwave", "drawer", "sink", "stove", "bin", "block", "tabletop"
+    ]
     at: Pair
     yaw: Degrees = 0.0
     size: tuple[Metres, Metres, Metres]
@@ -240,14 +242,18 @@ class Physical(_Strict):
                 raise ValueError(f"item '{name}' is on '{item.on}', which is no place.{did_you_mean(item.on, places)}")
             for other in item.looks_like:
                 if other not in self.items:
-                    raise ValueError(f"item '{name}' looks like unknown '{other}'.{did_you_mean(other, set(self.items))}")
+                    raise ValueError(
+                        f"item '{name}' looks like unknown '{other}'.{did_you_mean(other, set(self.items))}"
+                    )
         for name, robot in self.robots.items():
             if robot.profile not in self.profiles:
                 raise ValueError(
                     f"robot '{name}' has unknown profile '{robot.profile}'.{did_you_mean(robot.profile, set(self.profiles))}"
                 )
             if robot.place is not None and robot.place not in places:
-                raise ValueError(f"robot '{name}' is at '{robot.place}', which is no place.{did_you_mean(robot.place, places)}")
+                raise ValueError(
+                    f"robot '{name}' is at '{robot.place}', which is no place.{did_you_mean(robot.place, places)}"
+                )
         for door in self.doorways:
             for room in door.between:
                 if room not in self.rooms:

@@ -57,7 +57,9 @@ def pick(act: Act, thing: str) -> Motion:
     item = scene.spec.items[thing]
     if item.mass > scene.profile.payload:
         raise SkillFailure(
-            Code.TOO_HEAVY, f"The {spoken(thing)} weighs {item.mass:g} kg; the cup lifts {scene.profile.payload:g} kg.", (thing,)
+            Code.TOO_HEAVY,
+            f"The {spoken(thing)} weighs {item.mass:g} kg; the cup lifts {scene.profile.payload:g} kg.",
+            (thing,),
         )
     if not isinstance(item.shape, Box):
         raise SkillFailure(Code.NO_GRASP, f"The {spoken(thing)} has no flat top for the cup.", (thing,))
@@ -124,8 +126,16 @@ def _spot(act: Act, thing: str, to: str) -> Floats:
         if isinstance(shape, Cup):
             inside = [(p, r) for p, r in others if math.hypot(*(p[:2] - pose.p[:2])) < shape.radius]
             reach = shape.radius - radius - 0.004
-            ring = [(0.0, 0.0), *((reach * math.cos(a), reach * math.sin(a)) for a in np.linspace(0, math.tau, 8, endpoint=False))]
-            best = max(ring, key=lambda o: min((math.hypot(*(pose.p[:2] + o - p[:2])) for p, _ in inside), default=1.0 - math.hypot(*o)))
+            ring = [
+                (0.0, 0.0),
+                *((reach * math.cos(a), reach * math.sin(a)) for a in np.linspace(0, math.tau, 8, endpoint=False)),
+            ]
+            best = max(
+                ring,
+                key=lambda o: min(
+                    (math.hypot(*(pose.p[:2] + o - p[:2])) for p, _ in inside), default=1.0 - math.hypot(*o)
+                ),
+            )
             return np.asarray(pose.p + np.array([*best, 0.012]))
         above = [n for n in scene.items if n not in (thing, to) and sim.support_of(n) == to]
         if above:
@@ -143,4 +153,3 @@ def _spot(act: Act, thing: str, to: str) -> Floats:
     if best_spot is None:
         raise SkillFailure(Code.NO_ROOM, f"There is no free spot for the {spoken(thing)} on the {spoken(to)}.", (to,))
     return np.asarray(best_spot)
-

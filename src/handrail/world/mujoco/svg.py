@@ -95,7 +95,7 @@ def draw(sim: Sim, width: int = 640, height: int = 480, *, around: Floats | None
         opacity = 0.25 if name.startswith("wall") and (near or model.geom_size[g][0] < 0.1) else 1.0
         depth = float(data.geom_xpos[g] @ view) - 0.02 * data.geom_xpos[g][2]
         if name.startswith("wall"):
-            depth += 0.5
+            depth += 0.5 if opacity < 1 else 20.0  # the far walls are behind everything
         shapes.append((depth, _polygon(_hull(flat(points)), _shaded(rgba, r), opacity)))
     body = "".join(s for _, s in sorted(shapes, key=lambda x: -x[0]))
     return (

@@ -59,7 +59,16 @@ def wipe(act: Act, tool: str, where: str) -> Motion:
     chosen = None
     cost = np.array([0.05 * (i // 2) for i in range(len(targets))])
     for n, reached in enumerate(
-        search(sim, floor, np.array([g.p for g in grips]), np.array([g.r for g in grips]), cost, targets[0][0], found, flip=False)
+        search(
+            sim,
+            floor,
+            np.array([g.p for g in grips]),
+            np.array([g.r for g in grips]),
+            cost,
+            targets[0][0],
+            found,
+            flip=False,
+        )
     ):
         if n >= CHECKS:
             break
@@ -90,14 +99,18 @@ def wipe(act: Act, tool: str, where: str) -> Motion:
     poses += [Pose(x.p - np.array([0, 0, PRESS]), x.r) @ back for x in _strokes(centre, yaw, 0.0)]
     q = line(scene, sim.base, pre[0], poses, jump=1.2)
     if q is None:
-        raise SkillFailure(Code.UNREACHABLE, f"The arm does not reach the patch on the {spoken(where)} from here.", (where,))
+        raise SkillFailure(
+            Code.UNREACHABLE, f"The arm does not reach the patch on the {spoken(where)} from here.", (where,)
+        )
     yield from act.arm_to(q[0], View(sim, act.holding), factor=0.8)
     act.touch = {tool, where, place.fixture}
     yield from motion.track(sim, q[:2], 0.15, 0.08)
     touched: set[tuple[int, int]] = set()
     surface = sim.surface(place)
     for a, b, length in _legs(q[1:]):
-        yield from motion.track(sim, np.stack([a, b]), 0.2, length, watch=lambda: _mark(act, tool, place, surface, touched))
+        yield from motion.track(
+            sim, np.stack([a, b]), 0.2, length, watch=lambda: _mark(act, tool, place, surface, touched)
+        )
     yield from motion.track(sim, np.stack([q[-1], *_lifted(act, q[-1])]), 0.2, 0.08)
     yield from act.back_off(View(sim, act.holding), act._away())
     yield from act.draw_in(0.8)
@@ -105,7 +118,9 @@ def wipe(act: Act, tool: str, where: str) -> Motion:
     act.notes["wiped_share"] = share
     if share < ENOUGH:
         raise SkillFailure(
-            Code.NOT_WIPED, f"The {spoken(tool)} touched {share * 100:.0f} % of the patch on the {spoken(where)}.", (where,)
+            Code.NOT_WIPED,
+            f"The {spoken(tool)} touched {share * 100:.0f} % of the patch on the {spoken(where)}.",
+            (where,),
         )
     sim.memory = replace(sim.memory, wet=sim.memory.wet | {where})
     act.bystanders({tool})

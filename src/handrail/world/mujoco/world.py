@@ -21,6 +21,7 @@ from handrail.world.mujoco.arrange import compile_for, physical_of
 from handrail.world.mujoco.faults import Disturbance, Fault, Faults
 from handrail.world.mujoco.outcome import Code, Outcome
 from handrail.world.mujoco.perception import SEEN, Perception, facts, perceived
+from handrail.world.mujoco.scene import PARKED_Y, UNSEEN
 from handrail.world.mujoco.sim import Sim
 from handrail.world.mujoco.skills import Running, skills_of
 from handrail.world.mujoco.snapshot import Snapshot
@@ -96,7 +97,10 @@ class MujocoWorld:
         known = set(state.objects.domain.skills)
         passive = {s.name for s in state.objects.domain.skills.values() if s.asks}
         self.capabilities = Capabilities(
-            (self.robot,), tuple(sorted((set(skills_of(self.sim)) & known) | passive)), forks=True, partial=self.perception.miss > 0
+            (self.robot,),
+            tuple(sorted((set(skills_of(self.sim)) & known) | passive)),
+            forks=True,
+            partial=self.perception.miss > 0,
         )
         self._told: dict[Atom, Value] = {a: v for a, v in state.values.items() if a[0] not in SEEN}
         self._attempts: dict[str, _Attempt] = {}
@@ -241,7 +245,9 @@ class MujocoWorld:
             if attempt is None or attempt.progress.status.terminal or attempt.ending:
                 return
             if attempt.running is None:
-                attempt.progress = Progress(Status.CANCELLED, Failure.STOPPED, f"{attempt.step} was cancelled", self.time())
+                attempt.progress = Progress(
+                    Status.CANCELLED, Failure.STOPPED, f"{attempt.step} was cancelled", self.time()
+                )
                 return
             attempt.outcome = attempt.running.cancel()
             skill = self.template.objects.domain.skill(attempt.step.skill)
@@ -302,13 +308,26 @@ class MujocoWorld:
         return tuple(a.goal_id for a in tuple(self._attempts.values()) if not a.progress.status.terminal)
 
     def fork(self) -> Snapshot:
-        """The state now, for a dry-run."""
+        """The state now, for a dry-run: the simulator's own poses, but without what no sensor has met yet."""
         with self._lock:
-            return Snapshot(self.sim.fork(), self.truth.values, self.robot, self.hand)
+            fork = self.sim.fork()
+            if not fork.memory.bumps:
+                hide_unseen(fork)
+            return Snapshot(fork, self.truth.values, self.robot, self.hand)
 
     def give_back(self, snapshot: Snapshot) -> None:
         """Reuse a snapshot's buffers; optional, makes the next fork cheap."""
         self.sim.release(snapshot.sim)
+
+
+def hide_unseen(sim: Sim) -> None:
+    """Park the obstacle that no map knows where a run begins; a dry-run must not know what the robot can't."""
+    if UNSEEN not in sim.scene.body:
+        return
+    a, v = int(sim.model.joint(UNSEEN).qposadr[0]), int(sim.model.joint(UNSEEN).dofadr[0])
+    if sim.data.qpos[a + 1] < PARKED_Y - 1:
+        sim.data.qpos[a : a + 7] = (0.0, PARKED_Y, 0.251, 1, 0, 0, 0)
+        sim.data.qvel[v : v + 6] = (0, 0, -1e-6, 0, 0, 0)
 
 
 def scripted(fault: str, attempt: int) -> Faults:
