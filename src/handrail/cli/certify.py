@@ -35,9 +35,9 @@ from handrail.decide.certificate import (
     starts_from_simulator,
     statement,
 )
+from handrail.decide.certificate.claims import never_list
 from handrail.decide.certificate.order import spread
 from handrail.decide.certificate.setting import strictness_key
-from handrail.decide.certificate.words import never_list
 from handrail.decide.drift import Monitor
 from handrail.errors import ConfigError
 

@@ -13,7 +13,8 @@ from handrail.decide.certificate import (
     checked,
     statement,
 )
-from handrail.decide.certificate.words import in_100, never_list, one_in, wrong_given_done
+from handrail.decide.certificate.claims import never_list
+from handrail.decide.certificate.words import in_100, one_in, wrong_given_done
 
 AFTER = Deployed(audited=40, done=36, wrong=1, bounds={"silent": 0.071, "task": 0.22, "wrong_given_done": 0.08})
 

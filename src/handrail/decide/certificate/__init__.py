@@ -5,6 +5,7 @@ Declare first, run episodes, judge them apart from the robot, test. `statement` 
 
 from handrail.decide.certificate.binomial import kmax, minimum_episodes, p_value, power, required_episodes
 from handrail.decide.certificate.certify import Certificate, Row, Status, accept, certify
+from handrail.decide.certificate.claims import ForbiddenClaimError
 from handrail.decide.certificate.declaration import Declaration, EarlierAttempt, Limits, next_share
 from handrail.decide.certificate.dryrun import DryRunThreshold, calibrate_dry_run
 from handrail.decide.certificate.episode import (
@@ -24,7 +25,7 @@ from handrail.decide.certificate.order import starts_from_simulator
 from handrail.decide.certificate.parts import PartsData, PartsEstimate, parts_estimate
 from handrail.decide.certificate.replay import Losses, replay
 from handrail.decide.certificate.setting import Setting, collecting, grid
-from handrail.decide.certificate.words import Deployed, ForbiddenClaimError, checked, statement
+from handrail.decide.certificate.words import Deployed, checked, statement
 
 __all__ = [
     "Certificate",

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handrail.decide.certificate.binomial import check_share, p_value
+from handrail.decide.certificate.claims import allowed
 from handrail.errors import ConfigError
 
 Version = Literal["joint", "conditional", "average"]
@@ -50,6 +51,9 @@ class DryRunThreshold:
 
     def text(self) -> str:
         """The statement, in the words of its version and no other."""
+        return allowed(self._text())
+
+    def _text(self) -> str:
         if self.passes is None:
             return f"No number of passed dry-runs was found that meets the limit of {100 * self.limit:g} in 100."
         head = f"A plan runs when at least {self.passes} of {self.copies} dry-runs pass"

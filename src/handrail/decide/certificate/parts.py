@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from handrail.decide.certificate.binomial import check_share
+from handrail.decide.certificate.claims import allowed
 from handrail.errors import ConfigError
 from handrail.numbers import upper_bound
 
@@ -79,7 +80,7 @@ class PartsEstimate:
             for p in self.task_parts
         ]
         lines.append(f"To improve the robot or to measure more, start with: {self.task_parts[0].name}.")
-        return "\n".join(lines)
+        return allowed("\n".join(lines))
 
 
 def parts_estimate(data: PartsData, delta: float = 0.05, skills: Literal["pooled", "each"] = "pooled") -> PartsEstimate:

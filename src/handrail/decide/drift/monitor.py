@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from handrail.decide.certificate.certify import Certificate
+from handrail.decide.certificate.claims import allowed
 from handrail.decide.certificate.declaration import differences
 from handrail.decide.certificate.episode import Ended
 from handrail.decide.certificate.eprocess import anytime_upper
@@ -57,6 +58,14 @@ class Suspension:
     sentence: str
     episodes: int
     when: str
+
+    def __post_init__(self) -> None:
+        """Refuse a sentence that claims what can't be known.
+
+        Raises:
+            ForbiddenClaimError: it does.
+        """
+        allowed(self.sentence)
 
 
 @dataclass(frozen=True)
