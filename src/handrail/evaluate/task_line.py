@@ -45,7 +45,7 @@ from handrail.record.journal import Journal
 from handrail.solve.astar import Budget, solve
 from handrail.world.host import LocalHost
 
-SEARCH = Budget(expansions=400, first=150)
+SEARCH = Budget(expansions=1_500, first=200)
 """States that the planner expands for one plan: enough for these homes' plans, and bounded."""
 REFUTE = Budget(expansions=40, first=40)
 """States for refuting one of the offered readings; what it can't refute is left to the planner."""
@@ -304,7 +304,7 @@ class Line:
         mission.replanner = PlannerFirst(solve, budget=SEARCH)
         log, dry = MemoryLog(f"task-{number}"), []
         try:
-            with Runner(LocalHost(world), log, person, threads=False) as runner:
+            with Runner(LocalHost(world, lease=None), log, person, threads=False) as runner:
                 dry = self._carry_out(mission, scenario.request, runner, world, setting)
         except HandrailError as error:
             log.append(
