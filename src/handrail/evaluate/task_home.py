@@ -41,7 +41,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
     """Certify the line in the physical home (the symbolic one when quick) and check the outcome.
 
     Options of its own (`options.extra`): `physical`; `episodes`, `fresh` (how many each); `simulated` (episodes that
-    give the order); `folder` (kept and resumed there; a temporary one otherwise); `silent` and `task` limits.
+    give the order); `folder` (kept and resumed there; by default one in the cache, or a temporary one when quick); `silent` and `task` limits.
 
     Raises:
         MissingExtra: the physical home needs MuJoCo.
@@ -59,7 +59,13 @@ def run(options: EvalOptions) -> dict[str, Any]:
     limits = Limits(float(options.extra.get("silent", wide[0])), float(options.extra.get("task", wide[1])))
     place = PHYSICAL if physical else SYMBOLIC
     with TemporaryDirectory() as temporary:
-        folder = Path(options.extra.get("folder", temporary))
+        kept = (
+            options.cache / f"task-home-{place.physical}-{many}-{options.seed}"
+            if options.cache and not options.quick
+            else temporary
+        )
+        folder = Path(options.extra.get("folder", kept))
+        folder.mkdir(parents=True, exist_ok=True)
         where = CertificateFolder(folder / "certificate")
         if not where.attempts:
             where.declare(_declaration(limits, many, place, _orders(options, first, limits, many)))
