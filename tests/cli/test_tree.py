@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from handrail.cli.exits import Exit
 from handrail.cli.network import app as network_app
 from handrail.cli.tree import app as tree_app
-from handrail.errors import ConfigError
+from handrail.errors import ConfigError, ParseError, StaleError
 from handrail.network.document import read
+from handrail.network.marks import verdict
 from handrail.network.names import DATA
 
 app = typer.Typer()
@@ -51,6 +52,33 @@ def test_check_ends_with_a_code_that_says_wrong(tmp_path: Path) -> None:
     body = json.loads(call("tree", "review", path, "--json"))
     assert body["doubtful"][0]["line"] == 0
     assert "? " in call("tree", "review", path)
+
+
+def test_a_person_marks_lines_and_the_marks_stay(tmp_path: Path) -> None:
+    path = tmp_path / "tea.txt"
+    path.write_text(TEA.read_text())
+    assert "2 lines to look at" in call("tree", "review", path)
+    numbers = [row["line"] for row in json.loads(call("tree", "show", path, "--json"))]
+    call("tree", "review", path, "--right", numbers[0])
+    assert json.loads(call("tree", "review", path, "--json"))["right"] is None
+    assert call("tree", "review", path, "--right", numbers[1]).endswith("right\n")
+    assert call("tree", "review", path, "--wrong", numbers[1], code=Exit.REFUSED).endswith("wrong\n")
+    with pytest.raises(ConfigError, match="there are lines 0 to"):
+        call("tree", "review", path, "--right", 99)
+    path.write_text(path.read_text().replace("liquid", "cold"))
+    with pytest.raises(StaleError, match="another revision"):
+        call("tree", "review", path)
+
+
+def test_a_person_is_asked_about_each_line(tmp_path: Path) -> None:
+    path = tmp_path / "tea.txt"
+    path.write_text(TEA.read_text())
+    result = CliRunner().invoke(app, ["tree", "review", str(path), "--ask"], input="y\nn\n")
+    assert result.exit_code == Exit.REFUSED
+    assert verdict(path, read(path).tree) is False
+    (tmp_path / "tea.txt.marks.json").write_text("[]")
+    with pytest.raises(ParseError, match="not a file of marks"):
+        call("tree", "review", path)
 
 
 def test_convert_round_trip(tmp_path: Path) -> None:

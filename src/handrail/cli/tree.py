@@ -163,25 +163,59 @@ def check(
 
 
 @app.command()
-def review(file: File, knowledge: Base = None, as_json: Json = False) -> None:
-    """Progress lines with those marked that look wrong by rule; a recipe is right where every line is."""
+def review(
+    file: File,
+    knowledge: Base = None,
+    right: Annotated[
+        list[int] | None, typer.Option("--right", help="Mark this line as right; may be repeated.")
+    ] = None,
+    wrong: Annotated[list[int] | None, typer.Option("--wrong", help="Mark this line as wrong.")] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask about each line that is not marked yet.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Progress lines for a person to judge; those that look wrong by rule are pointed out first.
+
+    Marks are kept beside the file. A recipe is right where every line is. Ends with code 3 where a line is marked wrong.
+    """
+    from handrail.network import marks
     from handrail.network.edits import review as rows_of
     from handrail.network.lines import lines_of, text
 
     tree = _read(file).tree
     rows = lines_of(tree)
     bad = dict(rows_of(rows, _check(knowledge), tree))
+    said = marks.load(file, tree)
+    new = {**dict.fromkeys(right or (), True), **dict.fromkeys(wrong or (), False)}
+    shown = dict(zip((k for k, _ in rows.shown()), text(rows).splitlines(), strict=True))
+    if ask:
+        for k in said.with_(new, rows).open(rows):
+            typer.echo(shown[k] + (f"\n  looks wrong: {bad[k]}" if k in bad else ""), err=True)
+            new[k] = typer.confirm("Right?", default=k not in bad, err=True)
+    if new:
+        said = said.with_(new, rows)
+        marks.save(file, said)
+    whole = said.right(rows)
     if as_json:
-        print_json({"lines": len(rows.shown()), "doubtful": [{"line": k, "why": w} for k, w in sorted(bad.items())]})
-        return
-    shown = [k for k, _ in rows.shown()]
-    for k, line in zip(shown, text(rows).splitlines(), strict=True):
-        typer.echo(f"{'?' if k in bad else ' '} {k:3}  {line}")
-        if k in bad:
-            typer.echo(f"         {bad[k]}")
-    extra = [k for k in bad if k not in shown]
-    for k in extra:
-        typer.echo(f"? {k:3}  {rows.lines[k].name}: {bad[k]}")
+        print_json(
+            {
+                "lines": len(shown),
+                "doubtful": [{"line": k, "why": w} for k, w in sorted(bad.items())],
+                "marked": {str(k): v for k, v in sorted(said.lines.items())},
+                "right": whole,
+            }
+        )
+    else:
+        for k, line in shown.items():
+            sign = {True: "+", False: "-", None: "?" if k in bad else " "}[said.lines.get(k)]
+            typer.echo(f"{sign} {k:3}  {line}")
+            if k in bad:
+                typer.echo(f"         {bad[k]}")
+        for k in sorted(bad.keys() - shown.keys()):
+            typer.echo(f"? {k:3}  {rows.lines[k].name}: {bad[k]}")
+        open_lines = len(said.open(rows))
+        typer.echo({True: "right", False: "wrong", None: f"{open_lines} lines to look at"}[whole])
+    if whole is False:
+        raise typer.Exit(Exit.REFUSED)
 
 
 @app.command()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,15 +72,30 @@ def solve(written: Written, seconds: float = 60.0, search: str = "astar(lmcut())
             sys.executable, str(script), "--plan-file", str(plan), "--overall-time-limit", f"{max(1, int(seconds))}s",
             "domain.pddl", "problem.pddl", "--search", search,
         ]  # fmt: skip
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False, timeout=seconds + 30)
+        stdout, stderr, code = _within(command, work, seconds)
         spent = time.perf_counter() - began
-        bounds = [int(b) for b in _BOUND.findall(done.stdout)]
+        bounds = [int(b) for b in _BOUND.findall(stdout)]
         text = plan.read_text(encoding="utf-8") if plan.exists() else None
         cost: int | None = None
         if text is not None:
             found = re.search(r"cost = (\d+)", text)
             cost = int(found[1]) if found else None
-        log = done.stdout[-2000:] + done.stderr[-2000:]
-        return Outcome(
-            text, cost, max(bounds, default=0), done.returncode == 0, done.returncode in (10, 11, 12), spent, log
-        )
+        log = stdout[-2000:] + stderr[-2000:]
+        return Outcome(text, cost, max(bounds, default=0), code == 0, code in (10, 11, 12), spent, log)
+
+
+def _within(command: list[str], work: Path, seconds: float) -> tuple[str, str, int]:
+    """Run a command in a session of its own and end the whole session when the time is up.
+
+    The driver's own time limit does not reach the search component everywhere.
+    """
+    process = subprocess.Popen(
+        command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=seconds + 1)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        return stdout, stderr, -signal.SIGKILL
+    return stdout, stderr, process.returncode
