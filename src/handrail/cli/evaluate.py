@@ -33,6 +33,7 @@ EVALS: dict[str, str] = {
     "logits": "conformal sets on real option logits of three models",
     "knowno": "KnowNo's comparison with the embedded model",
     "task": "the certificate: error rates, other methods, alarms",
+    "task_home": "a certificate of the whole line in the physical home, and whether it holds on fresh tasks",
     "fuzz": "a million mutated model outputs through reading and checking",
     "mutation": "mutation testing of domain, check and execute",
 }

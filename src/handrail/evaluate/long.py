@@ -25,6 +25,7 @@ TASKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("logits", {}),
     ("foon", {}),
     ("task", {}),
+    ("task_home", {}),
     ("safety", {"model": "embedded"}),
     ("loop", {}),
     ("approaches", {}),

@@ -41,7 +41,8 @@ def run(options: EvalOptions) -> dict[str, Any]:
     """Certify the line in the physical home (the symbolic one when quick) and check the outcome.
 
     Options of its own (`options.extra`): `physical`; `episodes`, `fresh` (how many each); `simulated` (episodes that
-    give the order); `folder` (kept and resumed there; by default one in the cache, or a temporary one when quick); `silent` and `task` limits.
+    give the order); `folder` (kept and resumed there; by default one in
+    the cache, or a temporary one when quick); `silent` and `task` limits.
 
     Raises:
         MissingExtra: the physical home needs MuJoCo.
