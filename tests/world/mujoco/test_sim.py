@@ -64,3 +64,11 @@ def test_audit_finds_what_is_wrong(sim):
     sim.put("cube", Pose(sim.surface(sim.scene.places["counter"]).p - np.array([0, 0, 0.02]), rot_z(0)))
     found = audit(sim)
     assert found.deepest > 0.002 and not found.sound
+
+
+def test_audit_finds_what_hangs_on_the_robot_alone(sim):
+    assert audit(sim).loose is None
+    sim.put("cube", Pose(np.array([sim.base[0], sim.base[1] + 0.18, 0.3205]), rot_z(0)))
+    for _ in range(15):
+        sim.tick()
+    assert audit(sim).loose == "cube"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from handrail.world.mujoco.scene import UNSEEN
 from handrail.world.mujoco.sim import Sim
@@ -23,7 +24,7 @@ class Audit:
     Attributes:
         deepest: largest penetration between two geoms [m], and which.
         floating: resting items that nothing supports.
-        loose: a held item that only one pad touches, if any.
+        loose: an item that nothing but the robot supports without both pads holding it, if any.
     """
 
     deepest: float
@@ -68,10 +69,19 @@ def audit(sim: Sim) -> Audit:
             continue
         if not (owner == body).any():
             floating.append(name)
-    loose = None
-    if scene.profile.kind == "mobile_arm":
-        left, right = sim.pad_touch()
-        one = [n for n in scene.items if (n in left) != (n in right)]
-        # A pad may touch what it does not hold (before it closes, after it opened); only a lifted thing needs both.
-        loose = next((n for n in one if sim.place_of(n) is None and n != held and n in floating), None)
-    return Audit(deepest, pair, tuple(floating), loose)
+    return Audit(deepest, pair, tuple(floating), _loose(sim, touching, owner, held))
+
+
+def _loose(sim: Sim, touching: NDArray[np.int32], owner: NDArray[np.int32], held: str | None) -> str | None:
+    """An item that hangs on the robot alone without both pads holding it."""
+    scene = sim.scene
+    for name in scene.items:
+        mine = (owner == scene.body[name]).any(axis=1)
+        if name == held or not mine.any():
+            continue
+        others = [
+            int(b if oa == scene.body[name] else a) for (a, b), (oa, _) in zip(touching[mine], owner[mine], strict=True)
+        ]
+        if all(scene.robot_geom[g] for g in others):
+            return name
+    return None

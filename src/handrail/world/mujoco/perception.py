@@ -104,7 +104,7 @@ def facts(sim: Sim, template: State, hand: str, robot: str) -> dict[Atom, Value]
         if "running" in has and place in scene.levers:
             on = sim.is_on(place)
             out["running", place] = UNKNOWN if on is None else on
-        if "dirty" in has:
+        if "dirty" in has and _is(template, place, "dirty"):
             out["dirty", place] = bool(template.get(("dirty", place))) and place not in sim.memory.wet
     return out
 
