@@ -173,12 +173,22 @@ def _explained(row: dict[str, Any], text: str | None, result: LayerResult) -> di
     if result.passed:
         steps = len(read_plan(text or "").steps)
         why = f"all {steps} steps can be run in turn and the goal holds at the end, although the label calls the plan wrong"
+        if _plain(row["ground_truth_plan"]) == _plain(text):
+            why += "; it is step for step the set's own ground-truth plan"
     else:
         why = f"the label calls it right, but {result.reasons[0].sentence}"
         if not text or not text.strip():
             why += "; the label must belong to a plan that the recorded extraction lost"
     keep = ("domain", "model", "variant", "instance")
     return {k: row[k] for k in keep} | {"label": row["label_correct"], "ours": result.passed, "plan": text, "why": why}
+
+
+def _plain(plan: Any) -> list[str]:
+    """A recorded plan's steps, however it is kept: text, a list of lines, or a mapping that holds the text."""
+    if isinstance(plan, dict):
+        plan = plan.get("plan", "")
+    lines = plan if isinstance(plan, list) else str(plan or "").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.strip().startswith(";")]
 
 
 def _rows(folder: Path, name: str, limit: int) -> list[dict[str, Any]]:

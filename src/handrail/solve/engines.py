@@ -200,7 +200,7 @@ def narrowed(
     rules = [
         i
         for i, r in enumerate(task.rules[: len(task.domain.safety.rules)])
-        if r.reads & writes or (r.rule.kind is RuleKind.AFTER and values.get(r.atom))
+        if r.reads & writes or (r.rule.kind is RuleKind.AFTER and values.get(r.atom, 0) != 0)
     ]
     domain = _smaller(task.domain, skills, rules)
     objects = Objects(domain, [o for o in task.objects if o.name in named], task.objects.numbers)

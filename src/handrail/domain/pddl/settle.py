@@ -14,7 +14,8 @@ from handrail.domain.pddl.translate import Translator
 from handrail.domain.pddl.tree import FALSE, Lit, Tree, both, either, inverse, text
 from handrail.domain.rules import Rule, RuleKind
 from handrail.domain.task import Task
-from handrail.domain.values import Atom, Value
+from handrail.domain.values import UNKNOWN, Atom, Value
+from handrail.errors import DomainError
 
 SETTLE = "settle"
 
@@ -117,6 +118,8 @@ class Settle:
                 if r.second is not None and task.ground.node(r.second).holds(values):
                     yield text(self._lit(f"was-{i}"))
             elif r.kind is RuleKind.AFTER:
+                if monitor is UNKNOWN:
+                    raise DomainError(f"PDDL can't say that it is unknown whether this promise is open: {r}")
                 yield text(self._lit(f"promise-{i}-{monitor or 0}"))
         for i in range(len(self._goal.subgoals)):
             if values.get(("$goal", str(i))) is True:
