@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -90,6 +91,12 @@ def test_a_missing_planner_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"up-fast-downward.*pip install 'handrail\[planners\]'"):
         fastdownward.driver()
+
+
+def test_a_planner_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    stdout, _, code = fastdownward._within(["sh", "-c", "echo f = 3; sleep 60"], tmp_path, 0.2)
+    assert code < 0
+    assert stdout == "f = 3\n"
 
 
 def xml(text: str) -> ElementTree.Element:

@@ -170,6 +170,21 @@ def test_two_halves_become_one_plan_with_its_provenance() -> None:
     assert whole.among == "the whole domain"
 
 
+def test_a_proposal_that_meets_the_domains_bound_is_taken_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    import handrail.network.consolidate  # noqa: F401 - the package's attribute of that name is the function
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr(sys.modules["handrail.network.consolidate"], "search_steps", forbidden)
+    found = consolidate([halves()[0], BEST.plan or Plan(())], SCENE.state, GOAL, domain_bound=BEST.bound)
+    assert found.plan is not None
+    assert (found.plan.steps, found.proved, found.among, found.spliced) == (STEPS, True, "the whole domain", False)
+    assert found.taken[0].votes == 2
+
+
 def test_one_half_is_proved_not_to_reach_the_goal() -> None:
     found = consolidate(halves()[:1], SCENE.state, GOAL)
     assert found.plan is None

@@ -150,7 +150,7 @@ def consolidate(
                 refused[step] = item.evidence or str(item)
     price = _pricing(task, costs, agreement, votes, len(plans))
     own = tuple(_own(task, plan, state, carried, price) for plan in plans)
-    found = search_steps(task, values, list(where), price, expansions)
+    found = _met(plans, own, domain_bound) or search_steps(task, values, list(where), price, expansions)
     among = f"the {len(where)} steps of {len(plans)} proposal{'s' if len(plans) != 1 else ''}"
     if found is None or found.plan is None:
         proved = found is None or found.proved
@@ -181,6 +181,16 @@ class Searched:
     cost: float
     bound: float
     proved: bool
+
+
+def _met(plans: Sequence[Plan], own: Sequence[float | None], bound: float | None) -> Searched | None:
+    """The proposal that meets the whole domain's bound as it stands: nothing can be cheaper, so nothing is searched."""
+    if bound is None:
+        return None
+    for plan, cost in zip(plans, own, strict=True):
+        if cost is not None and cost <= bound + 1e-9:
+            return Searched(plan.steps, cost, cost, True)
+    return None
 
 
 def _plan(proposal: Proposal) -> Plan:
