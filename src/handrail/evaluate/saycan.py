@@ -118,7 +118,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
         touches, and was used), `unfit` (it does not, with what is missing), `derived_start`, `no_start`, `against_words` (no start that
         agrees with the place the request names), `steps`, `facts_derived` (mean number of facts that a derived start settles),
         `flags` (code to plans), `reasons` (code to count), `refusals`, `one_step_left_out` (plans made by leaving out one step that is
-        not the last: refused, of), `ms_per_plan` (reading, deriving and checking), `rows`, `table`.
+        not the last: refused, of), `ms_per_plan` (reading, deriving and checking), `table` (one row per plan).
     """
     folder = options.need_data("saycan")
     plans = _rows(folder / "saycan_plan_v0_l.tsv")
@@ -158,7 +158,6 @@ def run(options: EvalOptions) -> dict[str, Any]:
         "refusals": [{k: r[k] for k in ("request", "code", "reason")} for r in refused],
         "one_step_left_out": {"refused": spoiled[0], "of": spoiled[1]},
         "ms_per_plan": round(1000 * seconds / max(1, len(rows)), 2),
-        "rows": rows,
         "table": [
             {
                 "request": r["request"],
