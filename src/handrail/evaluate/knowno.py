@@ -267,7 +267,8 @@ def _bent(
 def _cost(result: dict[str, Any], suite: str, every: Sequence[Case]) -> None:
     """Model calls and seconds of one decision, as recorded (one thread, a machine shared with other work)."""
     for kind in ("letters", "all orders", "texts", "texts and prior"):
-        taken = [c.record.seconds[kind] for c in every if kind in c.record.seconds]
+        whole = [c.record for c in every if kind != "all orders" or len(c.record.letters) == len(c.record.order)]
+        taken = [r.seconds[kind] for r in whole if kind in r.seconds]
         if taken:
             calls = {"letters": 1, "all orders": 5, "texts": 1, "texts and prior": 2}[kind]
             result["cost"].append({"suite": suite, "score": kind, "calls": calls, "seconds": float(np.median(taken))})
