@@ -168,14 +168,13 @@ class Grounder:
             raise DomainError(
                 f"{step} has {len(step.args)} arguments; the skill is {skill.name}({', '.join(map(str, skill.params))})"
             )
-        b = skill.bind(step.args)
         if skill.name not in self._plain:
-            self._plain[skill.name] = plain(skill, self.objects)
+            self._plain[skill.name] = plain(skill, self.objects, lambda args: self._tables(skill, skill.bind(args)))
         quick = self._plain[skill.name]
         made = quick(step.args) if quick is not None else None
         if made is not None:
-            guard = () if skill.true_wins else conflicts(made[1])
-            return Operator(step.key, made[0], made[1], guard, self.cost(skill, b), skill.true_wins)
+            return made
+        b = skill.bind(step.args)
         texts = self._texts.get(skill.name)
         if texts is None:
             texts = self._texts[skill.name] = tuple(map(str, skill.needs))
@@ -220,7 +219,10 @@ class Grounder:
 
     def cost(self, skill: Skill, b: Binding) -> float:
         """Cost of a step for the domain's profile."""
-        total = skill.cost.of(self.domain.profile)
+        return skill.cost.of(self.domain.profile) + self._tables(skill, b)
+
+    def _tables(self, skill: Skill, b: Binding) -> float:
+        total = 0.0
         for factor, call in skill.cost.terms:
             args = tuple(str(self.term(a, b)) for a in call.args)
             total += factor * self.objects.number((call.name, *args))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from handrail.domain import formula as f
-from handrail.domain.ground import TRUE, Eq, Node
-from handrail.domain.operator import GroundEffect
+from handrail.domain.domain import Domain
+from handrail.domain.ground import TRUE, Eq
+from handrail.domain.operator import GroundEffect, Operator, conflicts
 from handrail.domain.skill import Skill
 from handrail.domain.types import Kind, Objects
 from handrail.domain.values import Atom, Value
@@ -27,22 +29,26 @@ class _Fact:
     default: Value
     value: Value
 
-    def atom(self, args: tuple[str, ...]) -> Atom | None:
-        """The ground fluent; None where an argument has not the fluent's type, which the grounder has to judge."""
-        out = [self.name]
-        for slot, members in zip(self.slots, self.members, strict=True):
-            a = slot if isinstance(slot, str) else args[slot]
-            if a not in members:
-                return None
-            out.append(a)
-        return tuple(out)
+    def atom(self, args: tuple[str, ...]) -> Atom:
+        """The ground fluent."""
+        return (self.name, *(slot if isinstance(slot, str) else args[slot] for slot in self.slots))
 
 
-Plain = Callable[[tuple[str, ...]], "tuple[tuple[tuple[str, Node], ...], tuple[GroundEffect, ...]] | None"]
+Plain = Callable[[tuple[str, ...]], "Operator | None"]
+
+_MOST = 100_000
+_shared: WeakKeyDictionary[Domain, dict[tuple[str, ...], Operator]] = WeakKeyDictionary()
+"""Per domain, operators that depend on nothing but their arguments' names: scenes of one domain share them."""
 
 
-def plain(skill: Skill, objects: Objects) -> Plain | None:
-    """A function from arguments to ground needs and effects; None where the skill is not plain."""
+def plain(skill: Skill, objects: Objects, extra: Callable[[tuple[str, ...]], float]) -> Plain | None:
+    """A function from arguments to operators; None where the skill is not plain.
+
+    Args:
+        skill: the skill.
+        objects: the scene's objects.
+        extra: what a step costs besides the skill's base, from tables of the scene.
+    """
     position = {p.name: i for i, p in enumerate(skill.params)}
 
     def fact(text: str, call: f.Term, value: Value) -> _Fact | None:
@@ -88,19 +94,34 @@ def plain(skill: Skill, objects: Objects) -> Plain | None:
             return None
         makes.append(found)
 
-    def ground(args: tuple[str, ...]) -> tuple[tuple[tuple[str, Node], ...], tuple[GroundEffect, ...]] | None:
-        conditions: list[tuple[str, Node]] = []
-        for x in needs:
-            atom = x.atom(args)
-            if atom is None:
-                return None
-            conditions.append((x.text, Eq(atom, x.default, x.value)))
-        effects: dict[GroundEffect, None] = {}
-        for x in makes:
-            atom = x.atom(args)
-            if atom is None:
-                return None
-            effects[GroundEffect(TRUE, atom, x.default, x.value)] = None
-        return tuple(conditions), tuple(effects)
+    facts = (*needs, *makes)
+    constants = [(slot, m) for x in facts for slot, m in zip(x.slots, x.members, strict=True) if isinstance(slot, str)]
+    if any(c not in members for c, members in constants):
+        return None
+    allowed: list[frozenset[str] | None] = [None] * len(skill.params)
+    for x in facts:
+        for slot, members in zip(x.slots, x.members, strict=True):
+            if isinstance(slot, int):
+                before = allowed[slot]
+                allowed[slot] = members if before is None else before & members
+    shared = _shared.setdefault(objects.domain, {}) if not skill.cost.terms else {}
+    price = skill.cost.of(objects.domain.profile)
+
+    def ground(args: tuple[str, ...]) -> Operator | None:
+        for a, members in zip(args, allowed, strict=True):
+            if members is not None and a not in members:
+                return None  # an argument without the fluent's type is for the grounder to judge
+        key = (skill.name, *args)
+        found = shared.get(key)
+        if found is None:
+            conditions = tuple((x.text, Eq(x.atom(args), x.default, x.value)) for x in needs)
+            effects = tuple(dict.fromkeys(GroundEffect(TRUE, x.atom(args), x.default, x.value) for x in makes))
+            guards = () if skill.true_wins else conflicts(effects)
+            cost = price if not skill.cost.terms else price + extra(args)
+            found = Operator(key, conditions, effects, guards, cost, skill.true_wins)
+            if len(shared) >= _MOST:
+                shared.clear()
+            shared[key] = found
+        return found
 
     return ground
