@@ -51,6 +51,7 @@ from handrail.world.symbolic import SymbolicWorld
 
 _REQUESTS = ("Put the milk away.", "Bring me the cola from the fridge.", "Put both cubes on the low shelf.")
 _MOST_KILLS = 4
+_POINTS = (10, 200)
 
 
 class _Witness(SymbolicWorld):
@@ -260,7 +261,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
         `repeated` (effects that were there already), `twice` (one goal id that took effect twice), `lost` (acknowledged events that are
         not in the store), `replays_diverged`, and `odd`: the points that are not as they should be.
     """
-    points = 10 if options.quick else 200
+    points = _POINTS[0] if options.quick else _POINTS[1]
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="handrail-kills-") as folder:
         command = [sys.executable, "-m", "handrail.evaluate.kills", str(points), str(options.seed), folder]

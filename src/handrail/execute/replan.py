@@ -17,6 +17,10 @@ from handrail.domain.state import State
 from handrail.domain.task import Task
 from handrail.domain.values import Atom, Value
 from handrail.domain.verdict import Verdict
+from handrail.solve.astar import Budget
+
+DETOUR = Budget(expansions=300, first=100)
+"""How far to search for a way round steps that failed by bad luck."""
 
 SOFT = frozenset(
     {"SLIPPED", "NO_GRASP", "DROPPED", "ARM_BLOCKED", "DOOR_STUCK", "SWITCH_STUCK", "NOT_WIPED", "UNSTABLE_PLACE"}
@@ -98,23 +102,31 @@ class PlannerFirst:
             `proved` and `why`.
         regoal: another goal for a situation whose goal can't be reached, or None; a model or a person behind it.
         budget: handed to `solve`; None for its default.
+        detour: handed to `solve` while a way round steps is looked for that failed by bad luck. Small, because a detour is either near or
+            not worth its search: the robot stands and waits.
     """
 
     def __init__(
-        self, solve: Callable[..., Any], regoal: Callable[[Situation], Goal | None] | None = None, budget: Any = None
+        self,
+        solve: Callable[..., Any],
+        regoal: Callable[[Situation], Goal | None] | None = None,
+        budget: Any = None,
+        detour: Any = DETOUR,
     ) -> None:
         self._solve = solve
         self._regoal = regoal
         self._budget = budget
+        self._detour = detour
 
     def replan(self, situation: Situation) -> Proposed:
         """See `Replanner.replan`."""
-        found = self._try(situation, situation.task, situation.exclusions)
+        kept = hard(situation.exclusions)
+        budget = self._budget if len(kept) == len(situation.exclusions) else self._detour
+        found = self._try(situation, situation.task, situation.exclusions, budget)
         if found.plan is not None:
             return found
-        kept = hard(situation.exclusions)
         if len(kept) < len(situation.exclusions):
-            lucky = self._try(situation, Task(situation.task.objects, situation.goal, kept), kept)
+            lucky = self._try(situation, Task(situation.task.objects, situation.goal, kept), kept, self._budget)
             if lucky.plan is not None:
                 return replace(lucky, forgive=True, sentence="nothing else reaches the goal, so it is tried again")
         if self._regoal is None:
@@ -122,11 +134,11 @@ class PlannerFirst:
         goal = self._regoal(situation)
         if goal is None or goal.goal_id == situation.goal.goal_id:
             return found
-        other = self._try(situation, Task(situation.task.objects, goal, situation.exclusions), situation.exclusions)
-        return replace(other, goal=goal)
+        other = self._try(situation, Task(situation.task.objects, goal, kept), kept, self._budget)
+        return replace(other, goal=goal, forgive=True)
 
-    def _try(self, situation: Situation, task: Task, exclusions: Exclusions) -> Proposed:
-        extra = {} if self._budget is None else {"budget": self._budget}
+    def _try(self, situation: Situation, task: Task, exclusions: Exclusions, budget: Any) -> Proposed:
+        extra = {} if budget is None else {"budget": budget}
         found = self._solve(task, situation.state, carried=situation.carried, exclusions=exclusions, **extra)
         plan: Plan | None = found.plan
         if plan is None:
