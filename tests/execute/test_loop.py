@@ -390,3 +390,22 @@ def test_world_of_other_objects_leads_to_a_new_plan(pantry, make, plain):
     out = kit.run("on(mug) == shelf", *plain)
     assert out.done and out.spent.replans == 1
     assert "cup" in out.state.objects
+
+
+def test_a_host_that_is_lost_while_a_person_is_asked_ends_the_run_by_name(make, plain):
+    from handrail.errors import WorldError
+
+    kit = make(person=Scripted(yes=frozenset()), budgets=Budgets(answer_seconds=20.0))
+
+    class Waiting(Scripted):
+        def approve(self, card, proof_id, deadline):
+            kit.host.renew = lose
+            deadline.wait(20.0)
+
+    def lose(run):
+        raise WorldError("the host is gone")
+
+    kit.person = Waiting()
+    out = kit.run("on(mug) == shelf", *plain, during=lambda _: kit.world.change((("on", "mug"), "store")))
+    assert out.ended is Ended.WORLD and "gone" in out.sentence and out.escalated
+    assert kit.kinds[-1] == "execute.end"

@@ -131,6 +131,9 @@ class Executor:
                 ended, verdict = Ended.DONE, None
             except Halt as h:
                 ended, sentence, verdict = h.ended, h.sentence, h.verdict
+            except WorldError as e:
+                ended, sentence = Ended.WORLD, f"The world can't be reached any more: {e}"
+                verdict = runner.host.stop("handrail: the world can't be reached")
             journal.note(
                 "end", {"ended": str(ended), "sentence": sentence, "spent": course.spent.to_json()}, durable=True
             )
