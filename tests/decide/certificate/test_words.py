@@ -13,7 +13,6 @@ from handrail.decide.certificate import (
     checked,
     statement,
 )
-from handrail.decide.certificate.claims import never_list
 from handrail.decide.certificate.words import in_100, one_in, wrong_given_done
 
 AFTER = Deployed(audited=40, done=36, wrong=1, bounds={"silent": 0.071, "task": 0.22, "wrong_given_done": 0.08})
@@ -85,37 +84,6 @@ def test_earlier_attempts_are_in_the_confidence(make):
     d = make.declaration(earlier=(EarlierAttempt("x", 0.05, "not certified"),), delta=0.1)
     text = statement(certify(d, make.batch(0, 0, 100)))
     assert "wrong at most 1 time in 10 (all 2 attempts counted)" in text
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "The robot can't fail.",
-        "It never fails.",
-        "The plan is proved safe.",
-        "A safety guarantee.",
-        "It succeeds in 100 % of tasks.",
-        "It always works.",
-        "This task will succeed.",
-        "For your task, we guarantee success.",
-        "95 % sure that this certificate is right.",
-        "This certificate is right with probability 0.95.",
-        "Coverage is 0.85, so 85 in 100 is the task success.",
-        "The skills' rates multiply to 0.9.",
-        "5 of 5 dry-runs passed, so the chance of success is high.",
-        "No alarm so far means nothing changed.",
-        "Averaged over calibrations, with 95 % confidence.",
-    ],
-)
-def test_the_list_of_claims_never_to_be_made(claim):
-    with pytest.raises(ForbiddenClaimError, match="may not say"):
-        checked(claim)
-
-
-def test_honest_sentences_pass():
-    for text in ("It asked twice.", "3 of 5 dry-runs passed.", "The kitchen was tidied as meant in 80 of 100 runs."):
-        assert checked(text) == text
-    assert len(never_list()) >= 10
 
 
 @given(st.floats(0.001, 0.4), st.floats(0, 0.5), st.floats(0, 1), st.floats(0, 1))
