@@ -109,6 +109,33 @@ def test_on_time_out_everything_it_started_is_stopped(problem, stand_in, tmp_pat
     assert _gone(pid)
 
 
+def test_an_engine_follows_whoever_started_it(tmp_path):
+    """Where the program that asked is killed, the engine's process ends by itself."""
+    import subprocess
+
+    from handrail.solve import engines
+
+    child = engines._CHILD.split("from unified_planning")[0] + "time.sleep(60)\n"
+    script = tmp_path / "asker.py"
+    script.write_text(
+        f"import subprocess, sys, time\nchild = subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)\n"
+        "print(child.pid, flush=True)\ntime.sleep(60)\n",
+        encoding="utf-8",
+    )
+    asker = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    pid = int(asker.stdout.readline())
+    time.sleep(1.5)  # it needs to have started to follow
+    assert not _gone(pid)
+    asker.kill()
+    asker.wait()
+    asker.stdout.close()
+    for _ in range(200):
+        if _gone(pid):
+            break
+        time.sleep(0.05)
+    assert _gone(pid)
+
+
 def _gone(pid: int) -> bool:
     stat_file = Path(f"/proc/{pid}/stat")
     if Path("/proc").exists():

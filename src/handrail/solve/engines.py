@@ -40,7 +40,14 @@ ENGINES = ("fast-downward", "fast-downward-opt", "lpg", "symk", "symk-opt", "enh
 """Names that unified-planning knows; each needs its own package."""
 
 _CHILD = """
-import json, sys, time
+import json, os, signal, sys, threading, time
+
+def follow(parent):  # when whoever started us is gone, so is everything that we started
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.killpg(0, signal.SIGKILL)
+
+threading.Thread(target=follow, args=(os.getppid(),), daemon=True).start()
 from unified_planning.io import PDDLReader
 from unified_planning.shortcuts import OneshotPlanner, get_environment
 import warnings
