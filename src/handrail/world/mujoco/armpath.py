@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 MARGIN = 0.012
 """Room to everything else on the way [m]: joints trail their commands a little, and not all alike."""
-RESOLUTION = 0.09
+RESOLUTION = 0.04
 """Largest joint step between two collision checks [rad]; the lift's is half of it [m]."""
 TREE_BUDGET = 120
 """Extensions of the two trees at most."""
@@ -30,18 +30,23 @@ class ArmPath:
         self.scene = view.scene
         self.scale = np.array(([2.0] if self.scene.profile.lift > 0 else []) + [1.0] * 7)
         self.blockers: list[str] = []
-        self.known: frozenset[str] = frozenset()
+        self.known: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
     def free(self, q: Floats) -> bool:
-        """Whether a posture keeps `MARGIN` to everything but the neighbours of start and goal, and touches nothing."""
-        hits = self.view.near(self.base, q, MARGIN, aperture=self.aperture, touch=self.touch)
-        if hits and self.known and all(h in self.known for h in hits):
-            hits = self.view.hits(self.base, q, aperture=self.aperture, touch=self.touch)
-        if hits and len(self.blockers) < 20:
-            self.blockers.append(hits[0])
-        if not hits and self.upright > -1 and self.view.lean() < self.upright:
+        """Whether a posture keeps its distance: `MARGIN`, half of it to the neighbours of start and goal, none to what they touch."""
+        blocked = [h for h in self._near(q, MARGIN) if h not in self.known[0]]
+        if not blocked and self.known[0]:
+            blocked = [h for h in self._near(q, MARGIN / 2) if h not in self.known[1]]
+            if not blocked and self.known[1]:
+                blocked = self.view.hits(self.base, q, aperture=self.aperture, touch=self.touch)
+        if blocked:
+            if len(self.blockers) < 20:
+                self.blockers.append(blocked[0])
             return False
-        return not hits
+        return self.upright <= -1 or self.view.lean() >= self.upright
+
+    def _near(self, q: Floats, margin: float) -> list[str]:
+        return self.view.near(self.base, q, margin, aperture=self.aperture, touch=self.touch)
 
     def straight(self, a: Floats, b: Floats) -> bool:
         """Whether the segment from a (not checked) to b is free."""
@@ -54,9 +59,8 @@ class ArmPath:
         self, a: Floats, b: Floats, via: tuple[Floats, ...] = (), budget: int = TREE_BUDGET
     ) -> list[Floats] | None:
         """Joint positions from a to b, or None within the budget."""
-        self.known = frozenset(
-            h for q in (a, b) for h in self.view.near(self.base, q, MARGIN, aperture=self.aperture, touch=self.touch)
-        )
+        wide, close = (frozenset(h for q in (a, b) for h in self._near(q, m)) for m in (MARGIN, MARGIN / 2))
+        self.known = wide, close
         if not self.free(b):
             return None
         if self.straight(a, b):

@@ -24,6 +24,8 @@ Motion = Generator[None, None, None]
 GAP = 0.004
 """Room that must be left when the gripper is fully open [m]."""
 APPROACH = 0.10
+SLACK = 0.0015
+"""Room that planned postures keep to everything but the thing itself [m]."""
 LIFT = 0.10
 NUDGE = 0.025
 FRONT_APPROACH = 0.08
@@ -34,7 +36,7 @@ CHECKS = 60
 COSTS = {"top": 0.05, "side": 0.0, "low": 0.05, "slant": 0.1, "rim": 0.25, "knob": 0.0}
 """What a kind of grasp costs beside the driving [m]: rims hold a thing off its centre."""
 UNLEVEL = 0.6
-"""What holding a filled vessel other than from the side costs more [m]: it can't be poured from so well."""
+"""What holding a vessel other than from the side costs more [m]: it can be neither poured from nor put into a closed-in place."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,8 @@ def plan(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
     options = options.take(np.flatnonzero(options.width <= scene.profile.opening - GAP))
     p = pose.p + (pose.r @ options.position.T).T
     r = pose.r @ options.rotation
-    full = sim.memory.ml.get(thing, 0.0) > 0
-    penalty = np.array([COSTS[k] + (0.0 if k in ("side", "low") or not full else UNLEVEL) for k in options.kind])
+    vessel = scene.spec.items[thing].content is not None
+    penalty = np.array([COSTS[k] + (0.0 if k in ("side", "low") or not vessel else UNLEVEL) for k in options.kind])
     if place is not None and front:
         inward = -outward(sim, place)
         level = r[:, :2, 2]
@@ -145,7 +147,7 @@ def _check(
     base, arm, grip = reached.base, reached.arm, reached.grip
     rel = pose.inverse() @ grip
     view.held = None
-    if hits := view.hits(base, arm, aperture=aperture, touch=(thing,)):
+    if hits := view.near(base, arm, SLACK, aperture=aperture, touch=(thing,)):
         return hits[0]
     kind = options.kind[reached.index]
     held = Held(thing, rel.inverse())
@@ -154,10 +156,10 @@ def _check(
     if back is None:
         return "robot.l5"
     steps = np.concatenate([back[::-1], arm[None]])
-    if hits := view.hits(base, steps[0], aperture=aperture):
+    if hits := view.near(base, steps[0], SLACK, aperture=aperture):
         return hits[0]
     for q in steps[1:-1]:
-        if hits := view.hits(base, q, aperture=aperture, touch=(thing,)):
+        if hits := view.near(base, q, SLACK, aperture=aperture, touch=(thing,)):
             return hits[0]
     up = line(scene, base, arm, [_raised(grip, (LIFT if out is None else NUDGE) * k / 3) for k in (1, 2, 3)])
     if up is None:

@@ -17,7 +17,7 @@ from handrail.world.mujoco.fixtures import Place
 from handrail.world.mujoco.kinematics import rot_z
 from handrail.world.mujoco.navigation import Floor
 from handrail.world.mujoco.outcome import Code, SkillFailure, spoken
-from handrail.world.mujoco.pick import CHECKS, INSERT
+from handrail.world.mujoco.pick import INSERT, SLACK
 from handrail.world.mujoco.reach import Search, line, search
 from handrail.world.mujoco.sim import Pose, Sim
 from handrail.world.mujoco.spec import Ball
@@ -29,9 +29,12 @@ Motion = Generator[None, None, None]
 RELEASE = 0.004
 """Height above the surface at which the hand lets go [m]."""
 ABOVE = 0.10
-MARGIN = 0.012
+MARGIN = 0.02
 """Free room to other things on the surface [m]."""
 SPOTS = 14
+CHECKS = 90
+PER_STANCE = 8
+"""Spots and turns examined closely from one stance."""
 TURNS = 12
 TILTED = 0.95
 """Cosine of the largest lean of something that counts as standing."""
@@ -162,9 +165,13 @@ def plan_at(act: Act, thing: str, place: Place, floor: Floor, targets: list[Floa
         poses, p, r, cost = [poses[i] for i in usable], p[usable], r[usable], cost[usable]
     found, reasons = Search(), []
     view = View(sim, act.holding)
-    facing = np.mean(np.array(targets[:1]), axis=0)
-    for k, reached in enumerate(search(sim, floor, p, r, cost, facing, found, flip=False)):
-        if k >= CHECKS:
+    tried: dict[tuple[float, ...], int] = {}
+    for reached in search(sim, floor, p, r, cost, targets[0], found, flip=False):
+        stance = tuple(np.round(reached.base, 3))
+        tried[stance] = tried.get(stance, 0) + 1
+        if tried[stance] > PER_STANCE:
+            continue
+        if sum(min(n, PER_STANCE) for n in tried.values()) > CHECKS:
             break
         got = _check(act, view, reached.base, reached.arm, reached.grip, poses[reached.index], floor, out, drop)
         if isinstance(got, Release):
@@ -192,12 +199,12 @@ def _check(
     drop: bool,
 ) -> Release | str:
     scene = act.scene
-    if hits := view.hits(base, arm):
+    if hits := view.near(base, arm, SLACK):
         # A thing held at a slant may dig its rim into the surface: let go a little higher.
         higher = None
         for more in (0.008, 0.016):
             raised = line(scene, base, arm, [Pose(grip.p + np.array([0, 0, more]), grip.r)])
-            if raised is not None and view.clear(base, raised[0]):
+            if raised is not None and not view.near(base, raised[0], SLACK):
                 higher = raised[0]
                 grip = Pose(grip.p + np.array([0, 0, more]), grip.r)
                 break
@@ -225,7 +232,7 @@ def _check(
         if back is None:
             return "robot.l5"
         for q in back:
-            if hits := view.hits(base, q):
+            if hits := view.near(base, q, SLACK):
                 return hits[0]
         away = -grip.r[:, 2] if abs(grip.r[2, 2]) < 0.9 else np.array([0, 0, 1.0])
         off = line(scene, base, arm, [Pose(grip.p + away * 0.11 * k / 3, grip.r) for k in (1, 2, 3)])
