@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,19 @@ from handrail.network.retrieve.reduce import reduce
 from handrail.network.retrieve.search import solve
 
 from ..nets import merged
+
+
+def test_a_numba_that_does_not_load_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ImportError("numba needs an older numpy")
+
+    monkeypatch.setattr(kernels, "compiled", broken)
+    monkeypatch.delitem(sys.modules, "handrail.network.retrieve._compiled", raising=False)
+    kernels._loads.cache_clear()
+    assert not kernels.wanted(10_000)
+    monkeypatch.undo()
+    kernels._loads.cache_clear()
+    assert kernels.wanted(10_000)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,19 @@ def wanted(units: int) -> bool:
         return _enabled
     if "handrail.network.retrieve._compiled" in sys.modules:
         return units >= WARM_UNITS
-    return units >= COLD_UNITS and importlib.util.find_spec("numba") is not None
+    return units >= COLD_UNITS and _loads()
+
+
+@cache
+def _loads() -> bool:
+    """Can numba be used here? An installed one may not fit the installed numpy; the plain twins do the same work."""
+    if importlib.util.find_spec("numba") is None:
+        return False
+    try:
+        compiled()
+    except ImportError:
+        return False
+    return True
 
 
 class Arrays:
