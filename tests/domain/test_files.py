@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from handrail.domain import UNKNOWN, Domain, Kind, OnStop, Plan, RuleKind, Task
 from handrail.domain import formula as f
@@ -298,3 +300,39 @@ def test_the_home_has_enough_to_say() -> None:
 def test_an_unknown_shipped_domain_is_not_guessed() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'home'"):
         path("hom")
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_a_damaged_file_reads_or_is_a_domain_error(kitchen_text: str, data: st.DataObject) -> None:
+    lines = kitchen_text.splitlines(keepends=True)
+    for _ in range(data.draw(st.integers(1, 3))):
+        i = data.draw(st.integers(0, len(lines) - 1))
+        what = data.draw(st.sampled_from(["drop", "twice", "cut", "swap", "junk", "indent"]))
+        if what == "drop":
+            del lines[i]
+        elif what == "twice":
+            lines.insert(i, lines[i])
+        elif what == "cut":
+            lines[i] = lines[i][: data.draw(st.integers(0, len(lines[i])))] + "\n"
+        elif what == "swap":
+            j = data.draw(st.integers(0, len(lines) - 1))
+            lines[i], lines[j] = lines[j], lines[i]
+        elif what == "junk":
+            at = data.draw(st.integers(0, len(lines[i])))
+            junk = data.draw(
+                st.sampled_from(
+                    ['"', "{", "}", "[", ": ", "- ", "null", "1", "&a ", "*a ", "!!set ", "\t", "~", "=", "none"]
+                )
+            )
+            lines[i] = lines[i][:at] + junk + lines[i][at:]
+        else:
+            lines[i] = "  " + lines[i]
+    text = "".join(lines)
+    try:
+        d = domain_from_text(text, "k.yaml")
+        for name in scene_names(d):
+            load_scene(d, name)
+    except DomainError as e:
+        assert e.message
+        assert e.where is None or e.where.source in ("k.yaml", "")

@@ -58,6 +58,10 @@ BAD = {
     "a: 1\n---\nb: 2\n": (2, 1, "single document"),
     "a: [1, 2": (1, 9, "not valid YAML"),
     "a: !include x.yaml": (1, 4, "tag '!include'"),
+    "a: !!set {b, c}": (1, 4, "means nothing here"),
+    "!!set a: 1": (1, 1, "means nothing here"),
+    "a: !!int x": (1, 4, "can't read 'x'"),
+    "a: !!map x": (1, 4, "means nothing here"),
     "1: a": (1, 1, "must be a word; put quotes around '1'"),
     "a: b: c": (1, 5, "not valid YAML"),
     "a:\n\t- b": (2, 1, "not valid YAML"),
@@ -75,8 +79,8 @@ def test_mistakes_say_where(text: str) -> None:
 
 
 def test_yaml_1_2_words_stay_words() -> None:
-    data = read_document("a: yes\nb: on\nc: true\nd: 010\ne: null\nf: 1.5\n", "f")
-    assert plain(data) == {"a": "yes", "b": "on", "c": True, "d": 10, "e": None, "f": 1.5}
+    data = read_document("a: yes\nb: on\nc: true\nd: 010\ne: null\nf: 1.5\ng: 2026-11-30\n", "f")
+    assert plain(data) == {"a": "yes", "b": "on", "c": True, "d": 10, "e": None, "f": 1.5, "g": "2026-11-30"}
     assert type(plain(data)["a"]) is str
 
 

@@ -89,6 +89,13 @@ class Text(str):
         return (Text, (str(self), self.where, self._raw, self._escapes))
 
 
+_KINDS = {
+    "MappingNode": ("map",),
+    "SequenceNode": ("seq",),
+    "ScalarNode": ("str", "int", "float", "bool", "null", "timestamp"),
+}
+"""YAML tags that mean something here, per kind of node; a date is text."""
+
 _ESCAPED = {"x": 4, "u": 6, "U": 10}
 """Lengths of the escapes that are longer than two characters."""
 
@@ -142,7 +149,8 @@ class _Builder:
             raise DomainError("the file is nested too deep or its aliases expand to too much", self.where(node))
         tag = str(node.tag)
         short = tag.rsplit(":", 1)[-1]
-        if not tag.startswith("tag:yaml.org,2002:"):
+        kinds = _KINDS.get(type(node).__name__, ())
+        if not tag.startswith("tag:yaml.org,2002:") or short not in kinds:
             raise DomainError(f"the tag '{node.tag}' means nothing here; leave it out", self.where(node))
         if short == "map":
             return self._map(node, depth)
@@ -152,7 +160,7 @@ class _Builder:
                 out.append(self.build(item, depth + 1))
                 out.item_at.append(self.where(item))
             return out
-        if short == "str":
+        if short in ("str", "timestamp"):
             raw = self.text[node.start_mark.index : node.end_mark.index]
             style = getattr(node, "style", None)
             if style in ("'", '"'):
