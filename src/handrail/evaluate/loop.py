@@ -32,6 +32,7 @@ from handrail.execute.loop import Executor
 from handrail.execute.person import Scripted
 from handrail.execute.replan import PlannerFirst, Proposed, Replanner, Situation
 from handrail.execute.runner import Runner
+from handrail.language.faults import ModelTimeoutError
 from handrail.language.model import Model
 from handrail.models import cached, embedded, named, replay
 from handrail.numbers import wilson
@@ -264,7 +265,12 @@ def _small(planner: _Planner, model: Model, few_shot: bool, takes_over: bool) ->
         if case.say not in known:
             writer = JsonPlanner(model, few_shot=few_shot, told=500, max_tokens=320)
             writer.timeout = 1800.0
-            known[case.say] = writer.propose(case.goal, case.say, case.state.objects.domain, case.state, _EFFORT)[0]
+            try:
+                found = writer.propose(case.goal, case.say, case.state.objects.domain, case.state, _EFFORT)[0]
+            except ModelTimeoutError as e:
+                v.rejections["NO_ANSWER"] += 1
+                found = Proposal("model", why=str(e))
+            known[case.say] = found
             _count(known[case.say], v.rejections)
         plan = known[case.say].plan
         return planner(Task(case.state.objects, case.goal), case.state).plan if plan is None and takes_over else plan
