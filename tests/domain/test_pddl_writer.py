@@ -214,3 +214,27 @@ def test_unified_planning_accepts_what_is_written(kitchen, tmp_path):
         assert validator.validate(problem, found).status.name == "VALID"
         late = PDDLReader().parse_plan(problem, str(files[3]))
         assert validator.validate(problem, late).status.name == "INVALID"
+
+
+def test_pddl_that_was_read_is_written_and_read_again():
+    """Untyped predicates, constants, costs and conditional effects survive; the cheapest plan costs the same."""
+    from handrail.solve.astar import solve
+
+    domain = """(define (domain d) (:types place) (:constants home - place)
+      (:predicates (at ?p - place) (lit ?p - place) (road ?a ?b - place)) (:functions (total-cost) (length ?a ?b - place))
+      (:action go :parameters (?a ?b - place) :precondition (and (at ?a) (road ?a ?b))
+        :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (length ?a ?b))))
+      (:action light :parameters () :effect (and (forall (?p - place) (when (at ?p) (lit ?p))) (increase (total-cost) 1))))"""
+    problem = """(define (problem p) (:domain d) (:objects k l - place)
+      (:init (at k) (road k l) (road l home) (road k home) (= (length k l) 1.5) (= (length l home) 1.25) (= (length k home) 4)
+       (= (length l k) 0) (= (length home k) 0) (= (length home l) 0) (= (length k k) 0) (= (length l l) 0)
+       (= (length home home) 0))
+      (:goal (and (at home) (exists (?p - place) (lit ?p)))) (:metric minimize (total-cost)))"""
+    first = read_problem(problem, read_domain(domain))
+    task = Task(first.objects, first.goal)
+    written = write_task(task, first.state)
+    again = read_problem(written.problem, read_domain(written.domain))
+    ours, theirs = solve(task, first.state), solve(Task(again.objects, again.goal), again.state)
+    assert ours.cost == pytest.approx(3.75)
+    assert theirs.cost == pytest.approx(3.75 * written.scale)
+    assert written.plan_back(theirs.plan).steps == ours.plan.steps
