@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from handrail.domain import Domain, Forbid, Obj, Rule, RuleKind, Safety, State, Task

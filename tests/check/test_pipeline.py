@@ -21,10 +21,9 @@ FETCH = Plan.of(
 class Trial:
     """A dry-run that says what it is told, and remembers that it was asked."""
 
-    tolerances = {"pose_m": 0.02}
-
     def __init__(self, name: str = "physics", result: LayerResult | Exception | None = None) -> None:
         self.name = name
+        self.tolerances = {"pose_m": 0.02}
         self.result = result or LayerResult(name, True)
         self.asked = 0
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from handrail.check import accepts, check_symbolic, run_symbolic
-from handrail.domain import UNKNOWN, Code, Exclusions, Goal, Plan, Rule, RuleKind, State, Step, Task
-from handrail.domain import formula
+from handrail.domain import UNKNOWN, Code, Exclusions, Goal, Plan, Rule, RuleKind, State, Step, Task, formula
 from handrail.domain.formula import And, Call, Const, Not, Param, Some
 
 FETCH = Plan.of(

@@ -136,9 +136,8 @@ class RefusingDryRun:
     """Refuses steps by skill, as a simulator would."""
 
     name = "physics"
-    tolerances: dict[str, float] = {}
-
     def __init__(self, refuses: str) -> None:
+        self.tolerances: dict[str, float] = {}
         self.refuses = refuses
         self.seen: list[Plan] = []
 

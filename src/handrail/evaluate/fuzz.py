@@ -111,7 +111,14 @@ def _shard(job: tuple[int, int, int]) -> dict[str, Any]:
         took = (time.process_time() - began) * 1000
         slowest = max(slowest, took)
         slow += took > SLOW_MS
-    return {"codes": dict(codes), "crashes": crashes[:20], "n_crashes": len(crashes), "disagreements": disagreements[:20], "slowest_ms": slowest, "hangs": slow}
+    return {
+        "codes": dict(codes),
+        "crashes": crashes[:20],
+        "n_crashes": len(crashes),
+        "disagreements": disagreements[:20],
+        "slowest_ms": slowest,
+        "hangs": slow,
+    }
 
 
 def _one(text: str, state: State, task: Task, disagreements: list[str]) -> str:
