@@ -56,7 +56,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
     many = int(options.extra.get("episodes", 20 if options.quick else 500))
     fresh = int(options.extra.get("fresh", many // 2 if options.quick else many))
     first = int(options.extra.get("simulated", 6 if options.quick else 100))
-    wide = (0.20, 0.45) if many < 100 else (0.15, 0.40) if many < 400 else (0.10, 0.35)
+    wide = (0.20, 0.45) if many < 100 else (0.15, 0.40) if many < 400 else (0.10, 0.40)
     limits = Limits(float(options.extra.get("silent", wide[0])), float(options.extra.get("task", wide[1])))
     place = PHYSICAL if physical else SYMBOLIC
     with TemporaryDirectory() as temporary:
