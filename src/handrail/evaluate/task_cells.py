@@ -262,7 +262,7 @@ class _Tries:
 
     def result(self, active: Bools) -> Tried:
         return Tried(
-            wrong=(self.wrong & active).any(axis=1),
+            wrong=np.asarray((self.wrong & active).any(axis=1)),
             lowest=np.where(active, self.score, 1.0).min(axis=1),
             replans=(self.tries * active).sum(axis=1),
         )
