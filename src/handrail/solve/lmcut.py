@@ -158,8 +158,8 @@ class LmCut:
                             reach[a] = new
                             heappush(heap, (new, a))
 
-    def greedy(self, state: Compact) -> tuple[int, frozenset[int]] | None:
-        """The cost of a relaxed plan and its actions (FF, with cheapest additive supporters); None where there is none.
+    def greedy(self, state: Compact) -> int | None:
+        """The cost of a relaxed plan (FF, with cheapest additive supporters); None where there is none.
 
         Not a lower bound: for finding some plan quickly (Hoffmann and Nebel, "The FF planning system", 2001).
         """
@@ -203,4 +203,4 @@ class LmCut:
             if self._owner[k] != FREE:
                 used.add(self._owner[k])
             stack.extend(self._before[k])
-        return sum(self._costs[o] + 1 for o in used), frozenset(used)
+        return sum(self._costs[o] + 1 for o in used)

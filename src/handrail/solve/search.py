@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TypeAlias
 
 from handrail.solve.lmcut import LmCut
 from handrail.solve.program import Compact, Program
@@ -27,14 +28,8 @@ class Best:
             self.cost, self.moves = cost, moves
 
 
-@dataclass(order=True, slots=True)
-class _Node:
-    f: int
-    h: int
-    order: int
-    cost: int = field(compare=False)
-    state: Compact = field(compare=False)
-    exact: bool = field(compare=False)
+_Node: TypeAlias = tuple[int, int, int, int, Compact, bool]
+"""(f, h, order, cost so far, state, whether h is its own estimate rather than what its parent's says); order is unique."""
 
 
 class AStar:
@@ -51,7 +46,7 @@ class AStar:
         self._cost: dict[Compact, int] = {program.start: 0}
         self._from: dict[Compact, tuple[Compact, int] | None] = {program.start: None}
         self._order = 0
-        self._heap = [_Node(0, 0, 0, 0, program.start, False)]
+        self._heap: list[_Node] = [(0, 0, 0, 0, program.start, False)]
         self.expanded = 0
         self.bound = 0
         self.exhausted = False
@@ -69,57 +64,58 @@ class AStar:
         heap, costs = self._heap, self._cost
         while heap:
             node = heappop(heap)
-            self.bound = max(self.bound, node.f)
-            if best.cost is not None and node.f >= best.cost:
+            f, h, _, cost, state, exact = node
+            self.bound = max(self.bound, f)
+            if best.cost is not None and f >= best.cost:
                 self.bound = best.cost
                 self.exhausted = True
                 return
-            if node.cost > costs[node.state]:
+            if cost > costs[state]:
                 continue
-            if not node.exact:
-                h = self.estimate(node.state)
-                if h is None:
+            if not exact:
+                own = self.estimate(state)
+                if own is None:
                     continue
-                f = max(node.f, node.cost + h)
-                if f > node.f or h > node.h:
-                    heappush(heap, self._made(f, h, node.cost, node.state, True))
+                better = max(f, cost + own)
+                if better > f or own > h:
+                    heappush(heap, (better, own, self._next(), cost, state, True))
                     continue
-            if self.program.at_goal(node.state):
-                best.offer(node.cost, self._path(node.state))
-                self.bound = node.cost
+            if self.program.at_goal(state):
+                best.offer(cost, self._path(state))
+                self.bound = cost
                 self.exhausted = True
                 return
             if self.expanded >= limit:
                 heappush(heap, node)
                 return
             self.expanded += 1
-            self._expand(node, best)
+            self._expand(f, h, cost, state, best)
         self.exhausted = True
         if best.cost is not None:
             self.bound = best.cost
 
-    def _made(self, f: int, h: int, cost: int, state: Compact, exact: bool) -> _Node:
+    def _next(self) -> int:
         self._order -= 1
-        return _Node(f, h, self._order, cost, state, exact)
+        return self._order
 
-    def _expand(self, node: _Node, best: Best) -> None:
+    def _expand(self, above: int, estimate: int, spent: int, state: Compact, best: Best) -> None:
         moves = self.program.moves
-        for i, after in self.program.successors(node.state):
+        for i, after in self.program.successors(state):
             price = moves[i].action.cost
-            cost = node.cost + price
+            cost = spent + price
             old = self._cost.get(after)
             if old is not None and old <= cost:
                 continue
             exact = after in self._known
-            h = self._known[after] if exact else max(0, node.h - price)
+            h = self._known[after] if exact else max(0, estimate - price)
             if h is None:
                 continue
-            f = max(node.f, cost + h)
+            f = max(above, cost + h)
             if best.cost is not None and f >= best.cost:
                 continue
             self._cost[after] = cost
-            self._from[after] = (node.state, i)
-            heappush(self._heap, self._made(f, h, cost, after, exact))
+            self._from[after] = (state, i)
+            heappush(self._heap, (f, h, self._next(), cost, after, exact))
 
     def _path(self, state: Compact) -> tuple[int, ...]:
         out: list[int] = []
@@ -146,11 +142,10 @@ def greedy(program: Program, estimate: LmCut, budget: int, best: Best, weight: i
     order = 0
     costs: dict[Compact, int] = {program.start: 0}
     back: dict[Compact, tuple[Compact, int] | None] = {program.start: None}
-    heap: list[tuple[int, int, int, Compact, frozenset[int]]] = [(0, first[0], 0, program.start, first[1])]
-    heapify(heap)
+    heap: list[tuple[int, int, int, Compact]] = [(0, first, 0, program.start)]
     expanded = 0
     while heap and expanded < budget:
-        _, h, _, state, _ = heappop(heap)
+        state = heappop(heap)[3]
         cost = costs[state]
         if best.cost is not None and cost >= best.cost:
             continue
@@ -173,7 +168,6 @@ def greedy(program: Program, estimate: LmCut, budget: int, best: Best, weight: i
             costs[after] = new
             back[after] = (state, i)
             order += 1
-            rank = found[0] if not weight else new + weight * found[0]
-            heappush(heap, (rank, found[0], order, after, found[1]))
-        del h
+            rank = found if not weight else new + weight * found
+            heappush(heap, (rank, found, order, after))
     return expanded
