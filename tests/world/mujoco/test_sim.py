@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,14 @@ def test_audit_finds_what_hangs_on_the_robot_alone(sim):
     for _ in range(15):
         sim.tick()
     assert audit(sim).loose == "cube"
+
+
+def test_looking_longer_is_looking_closer(sim):
+    sim.noise = Noise(0.01, 0.01, 0.1)
+    true = sim.pose("cola")
+    once = np.std([np.linalg.norm(sim.sense("cola").p - true.p) for _ in range(200)])
+    longer = np.std([np.linalg.norm(sim.look("cola", 16).p - true.p) for _ in range(50)])
+    assert longer < once / 2
+    assert abs(math.remainder(sim.look("cola", 50).yaw - true.yaw, math.tau)) < 0.06
+    sim.noise = Noise()
+    assert (sim.look("cola").p == true.p).all()

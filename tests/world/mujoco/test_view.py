@@ -64,3 +64,23 @@ def test_what_no_map_knows_is_not_seen(sim):
     a = int(sim.model.joint(UNSEEN).qposadr[0])
     sim.data.qpos[a : a + 3] = (*sim.base[:2], 0.25)
     assert View(sim).clear(sim.base, sim.scene.ready)
+
+
+def test_views_do_not_disturb_each_other(sim):
+    plain = View(sim)
+    where = np.array([-1.8, 0.5, 1.57])
+    assert plain.near(where, sim.scene.ready, 0.002) == []
+    believed = sim.pose("mug")
+    believed.p[:] += (0, 0, 0.5)
+    for other in (View(sim, Held("mug", Pose(np.zeros(3), np.eye(3)))), View(sim, believed={"mug": believed})):
+        other.pose(where, sim.scene.ready)
+        assert plain.near(where, sim.scene.ready, 0.002) == []
+        assert np.allclose(plain.data.xpos[sim.scene.body["mug"]], sim.pose("mug").p)
+
+
+def test_things_are_where_they_are_believed_to_be(sim):
+    low = sim.scene.ready.copy()
+    at = sim.scene.whole.forward(np.concatenate([sim.base, low])[None])[0][0]
+    assert View(sim).clear(sim.base, low)
+    believed = {"box": Pose(at - np.array([0, 0, 0.1]), np.eye(3))}
+    assert "box.body" in View(sim, believed=believed).hits(sim.base, low)

@@ -114,7 +114,7 @@ def plan(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
         usable = np.flatnonzero((along > 0.8) & (np.linalg.norm(level, axis=1) > 0.5))
         options, p, r, penalty = options.take(usable), p[usable], r[usable], penalty[usable]
     found, reasons = Search(), []
-    view = View(sim)
+    view = View(sim, believed={thing: pose})
     for k, reached in enumerate(search(sim, floor, p, r, penalty, pose.p, found)):
         if k >= CHECKS:
             break
@@ -146,7 +146,6 @@ def _check(
     aperture = min(scene.profile.opening / 2, width / 2 + shapes.APERTURE_MARGIN)
     base, arm, grip = reached.base, reached.arm, reached.grip
     rel = pose.inverse() @ grip
-    view.held = None
     if hits := view.near(base, arm, SLACK, aperture=aperture, touch=(thing,)):
         return hits[0]
     kind = options.kind[reached.index]
@@ -179,7 +178,7 @@ def _check(
     if exit_ is None:
         return _why(loaded, base, up[-1], direction)
     pre = steps[0]
-    view = View(act.sim)
+    view = View(act.sim, believed={thing: pose})
     finder = ArmPath(view, start, aperture)
     if finder.find(scene.ready, pre, budget=40) is None:
         return finder.blockers[0] if finder.blockers else "robot.l5"
@@ -262,13 +261,13 @@ def pick(act: Act, thing: str) -> Motion:
 def _aim(act: Act, thing: str, way: Approach, floor: Floor) -> Approach:
     """Look again from the stance and correct for where the base and the thing really are."""
     sim, scene = act.sim, act.scene
-    pose = sim.sense(thing)
+    pose = sim.look(thing)
     base = sim.base + (way.base - way.entry)
     solved = line(scene, base, way.line[-1], _approach_poses(pose @ way.rel, way.front)[::-1], jump=1.0)
     if solved is None:
         return plan_again(act, thing, pose, floor)
     steps = solved[::-1]
-    view = View(sim)
+    view = View(sim, believed={thing: pose})
     if view.hits(base, steps[0], aperture=way.aperture) or view.hits(
         base, steps[-1], aperture=way.aperture, touch=(thing,)
     ):
@@ -290,7 +289,7 @@ def plan_again(act: Act, thing: str, pose: Pose, floor: Floor) -> Approach:
     where = sim.place_of(thing)
     place = scene.places.get(where) if where else None
     if place is None or place.access != "front":
-        view = View(sim)
+        view = View(sim, believed={thing: pose})
         for k, reached in enumerate(
             search(sim, floor, p, pose.r @ options.rotation, np.array([COSTS[k] for k in options.kind]), pose.p, found,
                    fixed=sim.base[None])

@@ -301,6 +301,18 @@ class Sim:
         noise = rng.normal(size=4) * (self.noise.plane, self.noise.plane, self.noise.height, self.noise.yaw)
         return Pose(pose.p + noise[:3], rot_z(float(noise[3])) @ pose.r)
 
+    def look(self, item: str, times: int = 4) -> Pose:
+        """Mean of several perceptions of a thing at rest, as one takes before closing the hand on it.
+
+        The noise of each is drawn independently, so the mean's is smaller by the square root of their number.
+        """
+        if self.noise.none:
+            return self.pose(item)
+        seen = [self.sense(item) for _ in range(times)]
+        first = seen[0]
+        turn = float(np.mean([math.remainder(s.yaw - first.yaw, math.tau) for s in seen]))
+        return Pose(np.mean([s.p for s in seen], axis=0), rot_z(turn) @ first.r)
+
     def put(self, item: str, pose: Pose) -> None:
         """Set an item's pose at rest, wherever that is. For scene set-up and injected faults, never for a skill."""
         a, v = self.scene.item_qpos[item], self.scene.item_qvel[item]

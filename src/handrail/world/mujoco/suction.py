@@ -66,7 +66,7 @@ def pick(act: Act, thing: str) -> Motion:
     above = [n for n in scene.items if n != thing and sim.support_of(n) == thing]
     if above:
         raise SkillFailure(Code.GRASP_BLOCKED, f"The {spoken(above[0])} lies on the {spoken(thing)}.", tuple(above))
-    pose = sim.sense(thing)
+    pose = sim.look(thing)
     top = pose.p + np.array([0, 0, shapes.height(item.shape)])
     high = max(_table(act) + HIGH, float(top[2]) + 0.06)
     yield from move(act, np.array([*sim.grip.p[:2], high]))

@@ -6,7 +6,7 @@ costs a fraction of a physics step and never touches the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ class _Buffers:
         self.affinity = np.where(robot & solid, 1, 0).astype(np.int32)
         self.model.geom_conaffinity[:] = self.affinity
         self.data: Any = mujoco.MjData(self.model)
+        self.user: View | None = None
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,26 @@ def held_in(sim: Sim) -> Held | None:
 
 
 class View:
-    """Collision queries against one state."""
+    """Collision queries against one state.
 
-    def __init__(self, sim: Sim, held: Held | None = None) -> None:
+    Args:
+        sim: the state.
+        held: what moves along with the hand.
+        believed: things taken to be where they were perceived, not where they are.
+    """
+
+    def __init__(self, sim: Sim, held: Held | None = None, believed: Mapping[str, Pose] | None = None) -> None:
         self.scene = sim.scene
         buffers = sim.__dict__.get("_view_buffers")
         if buffers is None:
             buffers = sim.__dict__["_view_buffers"] = _Buffers(sim.scene)
+        self._buffers = buffers
         self.model, self.data = buffers.model, buffers.data
-        self.data.qpos[:] = sim.data.qpos
+        self._qpos = sim.data.qpos.copy()
+        for name, pose in (believed or {}).items():
+            q = self.scene.item_qpos[name]
+            self._qpos[q : q + 3] = pose.p
+            self._qpos[q + 3 : q + 7] = matrix_quat(pose.r)
         self.held = held
         affinity = buffers.affinity
         if held is not None:
@@ -76,12 +88,21 @@ class View:
             self.held_q = self.scene.item_qpos[held.name]
         else:
             self.held_body = -1
-        self.model.geom_conaffinity[:] = affinity
+        self._affinity = affinity
+        self._install()
         self.site = self.model.site("robot.grip").id
         self.checks = 0
 
+    def _install(self) -> None:
+        """Make the shared buffers this view's, where another view used them in between."""
+        if self._buffers.user is not self:
+            self._buffers.user = self
+            self.data.qpos[:] = self._qpos
+            self.model.geom_conaffinity[:] = self._affinity
+
     def pose(self, base: Floats | None, arm: Floats | None, aperture: float | None = None) -> None:
         """Put the robot (and what it holds) into a posture and compute where everything is."""
+        self._install()
         data, scene = self.data, self.scene
         if base is not None:
             data.qpos[scene.base_q] = base
@@ -160,6 +181,8 @@ class View:
             a, b = int(a), int(b)
             held_a, held_b = scene.geom_body[a] == self.held_body, scene.geom_body[b] == self.held_body
             robot_a, robot_b = scene.robot_geom[a], scene.robot_geom[b]
+            if not (robot_a or robot_b or held_a or held_b):
+                continue
             if robot_a and robot_b:
                 out.append((scene.geom_name[b], float(d)))
                 continue
