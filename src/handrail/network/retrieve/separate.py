@@ -6,8 +6,6 @@ import random
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from handrail.network.retrieve.incumbent import derives
 from handrail.network.retrieve.lmcut import lmcut
@@ -44,6 +42,9 @@ def by_flow(
     With one input chosen for every unit, any plan that makes node t contains a path from the start to t, so each set of
     units that separates them is used at least z[t] times.
     """
+    from scipy.sparse import csr_matrix  # takes longer to import than most searches take
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
     m, n = len(query.ins), query.nodes
     tails: list[int] = []
     heads: list[int] = []
