@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import zip_longest
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from handrail.errors import MissingExtra
@@ -38,7 +39,22 @@ class Shard:
     @property
     def name(self) -> str:
         """Of its file in the cache."""
-        return "home-" + "-".join(str(a) for a in (self.part, *self.args)) + ".json"
+        return "-".join(str(a) for a in (self.part, *self.args)) + ".json"
+
+
+def digest() -> str:
+    """Hash of everything that a shard's result depends on, so that a cache never mixes versions of simulator or description."""
+    import hashlib
+
+    import handrail.world.mujoco as simulator
+    from handrail.evaluate.home_parts import home, physical
+
+    here = Path(__file__)
+    files = [*sorted(Path(simulator.__file__).parent.glob("*.py")), *sorted(here.parent.glob("home*.py"))]
+    text = hashlib.sha256(b"".join(f.read_bytes() for f in files if f != here))
+    text.update(physical().model_dump_json().encode())
+    text.update(str(sorted(home().skills)).encode())
+    return text.hexdigest()[:10]
 
 
 def work(shard: Shard) -> dict[str, Any]:
@@ -110,7 +126,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
 
 def _results(todo: list[Shard], options: EvalOptions) -> Iterator[tuple[Shard, dict[str, Any]]]:
     """Results in the order of `todo`: from the cache where they are there, else worked out and kept."""
-    cache = options.cache
+    cache = None if options.cache is None else options.cache / f"home-{digest()}"
     if cache is not None:
         cache.mkdir(parents=True, exist_ok=True)
 

@@ -89,7 +89,9 @@ def _filled(name: str, ml: float) -> Callable[[Physical], Physical]:
 
 def _strong(spec: Physical) -> Physical:
     """A robot that believes it can lift anything."""
-    return spec.model_copy(update={"profiles": {n: p.model_copy(update={"payload": 50.0}) for n, p in spec.profiles.items()}})
+    return spec.model_copy(
+        update={"profiles": {n: p.model_copy(update={"payload": 50.0}) for n, p in spec.profiles.items()}}
+    )
 
 
 _OPEN_FRIDGE = (("navigate_to", "fridge"), ("open", "fridge"))
@@ -106,13 +108,27 @@ CASES: tuple[Case, ...] = (
     Case("book from the shelf to the table", (("pick", "book"), ("place", "book", "table"))),
     Case("jar of spoons to the table", (("pick", "spoon_jar"), ("place", "spoon_jar", "table"))),
     Case("cube on cube", (("pick", "cube"), ("place", "cube", "cube_2"))),
-    Case("cola out of the fridge", (*_OPEN_FRIDGE, ("pick", "cola"), ("place", "cola", "counter"), ("close", "fridge"))),
+    Case(
+        "cola out of the fridge", (*_OPEN_FRIDGE, ("pick", "cola"), ("place", "cola", "counter"), ("close", "fridge"))
+    ),
     Case("milk into the fridge", (*_OPEN_FRIDGE, ("pick", "milk"), ("place", "milk", "fridge"), ("close", "fridge"))),
-    Case("knife out of the drawer", (("open", "drawer"), ("pick", "knife"), ("place", "knife", "counter"), ("close", "drawer"))),
-    Case("sponge into the drawer", (("open", "drawer"), ("pick", "sponge"), ("place", "sponge", "drawer"), ("close", "drawer"))),
+    Case(
+        "knife out of the drawer",
+        (("open", "drawer"), ("pick", "knife"), ("place", "knife", "counter"), ("close", "drawer")),
+    ),
+    Case(
+        "sponge into the drawer",
+        (("open", "drawer"), ("pick", "sponge"), ("place", "sponge", "drawer"), ("close", "drawer")),
+    ),
     Case(
         "mug into the microwave, door shut, switched on",
-        (("open", "microwave"), ("pick", "mug"), ("place", "mug", "microwave"), ("close", "microwave"), ("switch_on", "microwave")),
+        (
+            ("open", "microwave"),
+            ("pick", "mug"),
+            ("place", "mug", "microwave"),
+            ("close", "microwave"),
+            ("switch_on", "microwave"),
+        ),
     ),
     Case("stove on and off", (("switch_on", "stove"), ("switch_off", "stove"))),
     Case("two portions of water into the mug", (("pick", "water"), ("pour", "water", "mug"), ("pour", "water", "mug"))),
@@ -131,28 +147,65 @@ CASES: tuple[Case, ...] = (
     Case("mug onto the high shelf", (("pick", "mug"), ("place", "mug", "shelf_high")), "UNREACHABLE"),
     Case("cola behind the closed door", (("pick", "cola"),), "DOOR_CLOSED"),
     Case("milk into the closed fridge", (("pick", "milk"), ("place", "milk", "fridge")), "DOOR_CLOSED"),
-    Case("bowl held from above into the microwave", (("open", "microwave"), ("pick", "bowl"), ("place", "bowl", "microwave")),
-         "PLACE_BLOCKED"),
-    Case("vase does not fit into the microwave", (("open", "microwave"), ("pick", "vase"), ("place", "vase", "microwave")),
-         "NO_ROOM", setup=_move("vase", "table", 0.4, 0.2),
-         change=lambda s: s.model_copy(update={"items": {**s.items, "vase": s.items["vase"].model_copy(update={
-             "shape": s.items["vase"].shape.model_copy(update={"height": 0.34})})}})),
-    Case("plate too wide for the open part of the drawer", (("open", "drawer"), ("pick", "plate"), ("place", "plate", "drawer")),
-         "PLACE_BLOCKED"),
+    Case(
+        "bowl held from above into the microwave",
+        (("open", "microwave"), ("pick", "bowl"), ("place", "bowl", "microwave")),
+        "PLACE_BLOCKED",
+    ),
+    Case(
+        "vase does not fit into the microwave",
+        (("open", "microwave"), ("pick", "vase"), ("place", "vase", "microwave")),
+        "NO_ROOM",
+        setup=_move("vase", "table", 0.4, 0.2),
+        change=lambda s: s.model_copy(
+            update={
+                "items": {
+                    **s.items,
+                    "vase": s.items["vase"].model_copy(
+                        update={"shape": s.items["vase"].shape.model_copy(update={"height": 0.34})}
+                    ),
+                }
+            }
+        ),
+    ),
+    Case(
+        "plate too wide for the open part of the drawer",
+        (("open", "drawer"), ("pick", "plate"), ("place", "plate", "drawer")),
+        "PLACE_BLOCKED",
+    ),
     Case("second thing with a full hand", (("pick", "cube"), ("pick", "cube_2")), "HAND_FULL"),
     Case("place with an empty hand", (("place", "mug", "table"),), "NOT_HOLDING"),
     Case("open the sink", (("open", "sink"),), "NOT_OPENABLE"),
     Case("switch on the sink", (("switch_on", "sink"),), "NOT_SWITCHABLE"),
-    Case("pour from an empty bottle", (("pick", "water"), ("pour", "water", "mug")), "NOTHING_TO_POUR",
-         change=_filled("water", 20)),
+    Case(
+        "pour from an empty bottle",
+        (("pick", "water"), ("pour", "water", "mug")),
+        "NOTHING_TO_POUR",
+        change=_filled("water", 20),
+    ),
     Case("third portion overflows the mug", (("pick", "water"), *((("pour", "water", "mug"),) * 3)), "WOULD_OVERFLOW"),
-    Case("cube walled in", (("pick", "cube"),), "GRASP_BLOCKED", setup=_all(
-        _move("cube", "table", 0.3, -0.15), _move("book", "table", 0.3, -0.085), _move("vase", "table", 0.385, -0.15),
-        _move("milk", "table", 0.215, -0.15), _move("water", "table", 0.3, -0.225), _move("cola", "table", 0.245, -0.215),
-        _move("spoon_jar", "table", 0.36, -0.22))),
+    Case(
+        "cube walled in",
+        (("pick", "cube"),),
+        "GRASP_BLOCKED",
+        setup=_all(
+            _move("cube", "table", 0.3, -0.15),
+            _move("book", "table", 0.3, -0.085),
+            _move("vase", "table", 0.385, -0.15),
+            _move("milk", "table", 0.215, -0.15),
+            _move("water", "table", 0.3, -0.225),
+            _move("cola", "table", 0.245, -0.215),
+            _move("spoon_jar", "table", 0.36, -0.22),
+        ),
+    ),
     Case("doorway blocked by a known chest", (("navigate_to", "table"),), "NO_PATH", change=_known_block),
     Case("doorway blocked by something unknown", (("navigate_to", "table"),), "BASE_STALLED", setup=_crate_in_door),
-    Case("unknown block, then planned around", (("navigate_to", "table"), ("navigate_to", "table")), "NO_PATH", setup=_crate_in_door),
+    Case(
+        "unknown block, then planned around",
+        (("navigate_to", "table"), ("navigate_to", "table")),
+        "NO_PATH",
+        setup=_crate_in_door,
+    ),
     Case("carton on an apple topples", (("pick", "milk"), ("place", "milk", "apple")), "UNSTABLE_PLACE"),
     Case("grip lost while carrying", (("pick", "cube"), ("navigate_to", "counter")), "DROPPED", fault=Fault.SLIP),
     Case("weak drive, heavy carton", (("pick", "milk"),), "SLIPPED", fault=Fault.WEAK, change=_mass("milk", 1.9)),

@@ -98,7 +98,9 @@ def case_part(index: int) -> dict[str, Any]:
     return play(CASES[index], physical())
 
 
-def scatter(sim: Sim, item: str, place: str, middle: tuple[float, float], rng: np.random.Generator, spread: float = 0.05) -> None:
+def scatter(
+    sim: Sim, item: str, place: str, middle: tuple[float, float], rng: np.random.Generator, spread: float = 0.05
+) -> None:
     """Put an item at a random pose around a point of a place, clear of other things."""
     scene = sim.scene
     surface = sim.surface(scene.places[place])
@@ -235,7 +237,9 @@ def _all_steps(state: State) -> list[Step]:
     for skill in state.objects.domain.skills.values():
         if skill.asks:
             continue
-        out += [Step(skill.name, args) for args in product(*(sorted(state.objects.members(*p.types)) for p in skill.params))]
+        out += [
+            Step(skill.name, args) for args in product(*(sorted(state.objects.members(*p.types)) for p in skill.params))
+        ]
     return out
 
 
@@ -269,7 +273,9 @@ def agreement_part(first: int, count: int, seed: int) -> dict[str, Any]:
                 other.noise = Noise()
                 perform(twin, step.skill, *args)
                 perform(other, step.skill, *args)
-                bits.append(bool((twin.data.qpos == other.data.qpos).all() and (twin.data.qvel == other.data.qvel).all()))
+                bits.append(
+                    bool((twin.data.qpos == other.data.qpos).all() and (twin.data.qvel == other.data.qvel).all())
+                )
                 sim.release(twin)
                 sim.release(other)
             real = perform(sim, step.skill, *args)
@@ -299,7 +305,12 @@ def missed_part(first: int, count: int, seed: int) -> dict[str, Any]:
         fork = world.sim.fork()
         begin = time.process_time()
         trial = rehearse(plan, fork, world.robot, world.hand)
-        row: dict[str, Any] = {"plan": str(plan), "steps": len(plan), "ok": trial.ok, "cpu_s": round(time.process_time() - begin, 3)}
+        row: dict[str, Any] = {
+            "plan": str(plan),
+            "steps": len(plan),
+            "ok": trial.ok,
+            "cpu_s": round(time.process_time() - begin, 3),
+        }
         if not trial.ok:
             assert trial.failed is not None
             step = plan.steps[trial.failed]
