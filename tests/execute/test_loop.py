@@ -409,3 +409,24 @@ def test_a_host_that_is_lost_while_a_person_is_asked_ends_the_run_by_name(make, 
     out = kit.run("on(mug) == shelf", *plain, during=lambda _: kit.world.change((("on", "mug"), "store")))
     assert out.ended is Ended.WORLD and "gone" in out.sentence and out.escalated
     assert kit.kinds[-1] == "execute.end"
+
+
+def test_a_promise_that_failures_made_late_is_kept_as_soon_as_possible(make, pantry):
+    from dataclasses import replace
+
+    from handrail.domain import Objects, Safety, State
+    from handrail.domain.text import parse_rule
+    from handrail.execute.replay import replay, sections
+
+    held = {("at", "robot_1"): "table", ("holding", "hand_1"): "mug", ("on", "mug"): None}
+    slips = Faults(script={1: Fault.SLIP, 2: Fault.SLIP})
+    kit = make(held, faults=slips, budgets=Budgets(retries=3))
+    rule = parse_rule("after at(robot_1) == store within 3 steps on(mug) == shelf", pantry, kit.state.objects)
+    domain = replace(pantry, safety=Safety(rules=(rule,)))
+    kit.domain, kit.state = domain, State(Objects(domain, list(kit.state.objects)), kit.state.values)
+    kit.__post_init__()
+    plan = (("go", "robot_1", "store"), ("go", "robot_1", "shelf"), ("place", "robot_1", "hand_1", "mug", "shelf"))
+    out = kit.run("on(mug) == shelf", *plan)
+    assert out.done and "as soon as possible" in out.summary
+    assert [e.body["left"] for e in kit.log.events if e.kind == "execute.late"] == [1]
+    assert replay(sections(kit.log.events)[0], kit.domain).same

@@ -141,6 +141,8 @@ def approval_reason(step: Step, task: Task, values: Mapping[Atom, Value]) -> str
     node = task.ground.node(skill.approval, skill.bind(step.args))
     if negate(node).holds(values):
         return ""
+    if skill.approval_because:
+        return skill.filled(skill.approval_because, step.args, {o.name: o.words[0] for o in task.objects if o.words})
     if skill.approval != TRUE:
         condition = str(skill.approval)
         for name, value in skill.bind(step.args).items():

@@ -82,6 +82,7 @@ class Course:
         self.renewed = Spent()
         self.stalls = Stalls(budgets.retries)
         self.tried: list[str] = []
+        self.late: set[str] = set()
         self.world_time = 0.0
         self.instance = ""
         self.world_skills: tuple[str, ...] = ()

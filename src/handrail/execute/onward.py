@@ -11,6 +11,7 @@ from handrail.check.symbolic import run_symbolic
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.ground import atoms
 from handrail.domain.plan import Plan
+from handrail.domain.rules import RuleKind
 from handrail.domain.task import Task
 from handrail.domain.types import Kind as FluentKind
 from handrail.domain.values import UNKNOWN, Atom, Value, show_atom, show_value
@@ -98,7 +99,7 @@ def next_plan(course: Course, why: str) -> VerifiedPlan:
         for code in proposed.unread:
             course.journal.note("rejected", {"codes": [code]})
         if proposed.plan is None:
-            if not proposed.hopeless:
+            if not proposed.hopeless or _hurry(course):
                 continue
             escalate(course, Ended.NO_PLAN, f"No plan reaches the goal from here: {proposed.sentence}. Before: {why}")
             rejected = []
@@ -124,6 +125,28 @@ def next_plan(course: Course, why: str) -> VerifiedPlan:
         course.task = found.task
         course.look()
         return found
+
+
+def _hurry(course: Course) -> bool:
+    """Whether a promise that can't be kept in time any more is now to be kept as soon as possible; once for each.
+
+    Steps that failed have used up its time. Without this no plan at all would be allowed, not even the one that shuts the tap.
+    """
+    found = False
+    for r in course.task.rules:
+        left = course.carried.get(r.atom)
+        if r.rule.kind is not RuleKind.AFTER or not isinstance(left, int) or not 0 < left < r.rule.within:
+            continue
+        text = str(r.rule)
+        if text not in course.late:
+            course.late.add(text)
+            course.carried[r.atom] = r.rule.within
+            course.journal.note("late", {"rule": text, "left": left})
+            course.tell_tried(
+                f"this could not be kept in time and is kept as soon as possible: {r.rule.because or text}"
+            )
+            found = True
+    return found
 
 
 def _propose(course: Course, why: str, rejected: tuple[tuple[Plan, Verdict], ...]) -> Proposed:
