@@ -94,7 +94,7 @@ def test_counts_stay_in_range(start: State) -> None:
 def test_flags_for_no_op_repeated_state_and_steps_after_the_goal(task: Task, start: State) -> None:
     codes = lambda plan, t=task: [f.code for f in check_symbolic(plan, t, start).flags]  # noqa: E731
     anything = Task(start.objects)
-    assert codes(Plan.of(("go", "robo", "counter")), anything) == [Code.NO_OP, Code.AFTER_GOAL]
+    assert codes(Plan.of(("go", "robo", "counter")), anything) == [Code.NO_OP]
     there_and_back = Plan.of(("go", "robo", "table"), ("go", "robo", "counter"))
     assert Code.REPEATED_STATE in codes(there_and_back, anything)
     longer = Plan((*FETCH.steps, Step("go", ("robo", "table"))))

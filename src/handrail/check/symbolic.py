@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handrail.check.explain import Trail, explain_end, explain_step
+from handrail.domain.ground import TRUE
 from handrail.domain.plan import Plan, Step
 from handrail.domain.state import State
 from handrail.domain.task import Task
@@ -96,7 +97,7 @@ def run_symbolic(plan: Plan, task: Task, state: State, carried: Mapping[Atom, Va
             reached = i + 1
     if not task.end.holds(values):
         return _refused(explain_end(trail, values), flags, values, trail)
-    if reached is not None and reached < len(plan.steps):
+    if reached is not None and reached < len(plan.steps) and task.end is not TRUE:
         flags.append(
             Reason(
                 Code.AFTER_GOAL, f"The goal is reached after step {reached}; {len(plan.steps) - reached} more follow."

@@ -132,6 +132,7 @@ class Builder:
         makes: Sequence[str] = (),
         cost: float | Mapping[str, Any] = 1,
         approval: str = "always",
+        approval_because: str = "",
         on_stop: Literal["hold", "release", "retract"] = "hold",
         repeatable: bool = True,
         asks: bool = False,
@@ -159,6 +160,8 @@ class Builder:
             says = inspect.getdoc(function)
             if says:
                 body["says"] = says.splitlines()[0]
+            if approval_because:
+                body["approval_because"] = approval_because
             body |= {k: v for k, v in (("speed", speed), ("force", force), ("duration", duration)) if v is not None}
             if function.__name__ in self._skills:
                 raise DomainError(f"there is a skill '{function.__name__}' already", where)

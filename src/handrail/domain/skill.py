@@ -61,6 +61,7 @@ class Skill:
         speed: highest speed it commands, m/s; None if not declared.
         force: highest force it commands, N; None if not declared.
         duration: typical duration, s; None if not known.
+        approval_because: why a person must approve it, in plain words for the card; parameter slots as in `says`.
         true_wins: PDDL's add-after-delete; see `Operator`.
         hook: an optional Python guard that may add a reason, never remove one.
     """
@@ -78,6 +79,7 @@ class Skill:
     speed: float | None = None
     force: float | None = None
     duration: float | None = None
+    approval_because: str = ""
     true_wins: bool = False
     hook: Hook | None = field(default=None, compare=False)
 
@@ -88,11 +90,13 @@ class Skill:
     def words(self, args: tuple[str, ...], names: Mapping[str, str] | None = None) -> str:
         """The step in plain words; `names` gives objects friendlier names."""
         names = names or {}
-        shown = {p: names.get(a, a.replace("_", " ")) for p, a in self.bind(args).items()}
         if not self.says:
-            rest = ", ".join(shown.values())
+            rest = ", ".join(names.get(a, a.replace("_", " ")) for a in args)
             return f"{self.name.replace('_', ' ')} {rest}".strip()
-        text = self.says
-        for p, a in shown.items():
-            text = text.replace("{" + p + "}", a)
+        return self.filled(self.says, args, names)
+
+    def filled(self, text: str, args: tuple[str, ...], names: Mapping[str, str] | None = None) -> str:
+        """A text with its `{parameter}` slots filled."""
+        for p, a in self.bind(args).items():
+            text = text.replace("{" + p + "}", (names or {}).get(a, a.replace("_", " ")))
         return text

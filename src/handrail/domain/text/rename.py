@@ -110,6 +110,7 @@ class _Renamer:
                 needs=tuple(self.condition(c, b) for c in s.needs),
                 makes=tuple(self.effect(e, b) for e in s.makes),
                 approval=self.condition(s.approval, b),
+                approval_because=re.sub(r"\{(.*?)\}", lambda m, b=b: "{" + b.get(m[1], m[1]) + "}", s.approval_because),  # type: ignore[misc]
                 cost=replace(s.cost, terms=tuple((k, self.call(c, b)) for k, c in s.cost.terms)),
             )
         constants = tuple(

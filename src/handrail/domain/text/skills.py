@@ -29,6 +29,7 @@ KEYS = (
     "makes",
     "cost",
     "approval",
+    "approval_because",
     "on_stop",
     "repeatable",
     "asks",
@@ -85,6 +86,7 @@ def read_skill(name: str, body: Any, where: Where, scope: Scope, problems: Probl
         _quantity(fields, "speed"),
         _quantity(fields, "force"),
         _quantity(fields, "duration"),
+        fields.text("approval_because", ""),
         fields.truth("adding_wins", False),
     )
 

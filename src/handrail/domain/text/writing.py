@@ -99,6 +99,8 @@ def _skill(s: Skill) -> list[str]:
     out.append(f"  cost: {base['default'] if set(base) == {'default'} else _flow(base)}")
     if s.approval != TRUE:
         out.append(f"  approval: {'never' if s.approval == FALSE else _quoted(str(s.approval))}")
+    if s.approval_because:
+        out.append(f"  approval_because: {_quoted(s.approval_because)}")
     if s.on_stop is not OnStop.HOLD:
         out.append(f"  on_stop: {s.on_stop}")
     out += [f"  {key}: {'true' if v else 'false'}" for key, v, usual in _switches(s) if v is not usual]
