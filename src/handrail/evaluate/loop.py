@@ -118,6 +118,8 @@ class _ModelReplanner:
 
 def _count(proposal: Proposal, into: Counter[str]) -> list[str]:
     codes = [str(r.code) for a in proposal.attempts for r in a.reasons[:1]]
+    if proposal.declined is not None:
+        codes.append("DECLINED")  # it asked or refused, where a plan was wanted
     into.update(codes)
     return codes
 
@@ -150,9 +152,8 @@ def run(options: EvalOptions) -> dict[str, Any]:
         `mistakes`: the stand-in's rate; `requests`; `wrong`: each run wrongly reported done;
         `ended`: per variant, how often each reason ended a run.
     """
-    known = cases()
-    if options.quick:
-        known = known[::2]
+    every = cases()
+    known = every[::2] if options.quick else every
     seeds = 24 if options.quick else 200
     planner = _Planner()
     model, source = _model(options)
@@ -165,7 +166,7 @@ def run(options: EvalOptions) -> dict[str, Any]:
     for v in variants:
         for p in probabilities:
             options.progress(f"loop: {v.model}, {v.variant}, p={p:g}", len(rows), total)
-            asked = known[:_ASKED_OF_THE_SMALL] if v.model == "embedded" else known
+            asked = every[:_ASKED_OF_THE_SMALL] if v.model == "embedded" else known
             rows.append(
                 _row(v, p, asked, seeds, options.seed, wrong, ended.setdefault(f"{v.model}: {v.variant}", Counter()))
             )
