@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handrail.assemble import cheapest
+from handrail.assemble import merged
 from handrail.check import Pipeline
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
@@ -35,4 +35,4 @@ def consolidate(plans: Sequence[Plan], state: State, goal: Goal, excluded: Exclu
         goal: what they are for.
         excluded: steps that evidence says won't work.
     """
-    return cheapest([Proposal(p.source or "proposal", plan=p) for p in plans], state, goal, excluded or Exclusions())
+    return merged([Proposal(p.source or "proposal", plan=p) for p in plans], state, goal, excluded or Exclusions())

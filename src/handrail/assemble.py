@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from handrail.check import check_symbolic
 from handrail.check.pipeline import DryRun
 from handrail.decide.calibration import Calibration
 from handrail.decide.goals import weights_of
@@ -13,7 +12,6 @@ from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal
 from handrail.domain.state import State
-from handrail.domain.task import Task
 from handrail.execute.budget import Budgets
 from handrail.execute.person import Nobody, Person
 from handrail.execute.replan import PlannerFirst
@@ -22,6 +20,7 @@ from handrail.intent.readings import RequestReader
 from handrail.language.model import Model
 from handrail.language.watch import RunRecorder, Watched
 from handrail.mission import Choice, Consolidate, Mission
+from handrail.network.consolidate import Consolidation, consolidate
 from handrail.propose.json_plan import JsonPlanner
 from handrail.propose.planner_road import PlannerRoad
 from handrail.propose.proposal import Effort, Proposal, Proposer
@@ -45,7 +44,7 @@ def assemble(
     effort: Effort | None = None,
     model_plans: bool = False,
     weigher: Weigher | None = None,
-    consolidate: Consolidate | None = None,
+    merge: Consolidate | None = None,
     **more: Any,
 ) -> Mission:
     """A mission.
@@ -62,7 +61,7 @@ def assemble(
         effort: of the proposers.
         model_plans: whether the model writes plans too. Weak models rarely write one that passes, and the checks are the same.
         weigher: in place of the default.
-        consolidate: in place of the default.
+        merge: makes one plan of several, in place of the default.
         **more: further fields of `Mission`.
     """
     recorder = None if model is None else RunRecorder()
@@ -78,7 +77,7 @@ def assemble(
         world,
         weigher,
         tuple(proposers),
-        consolidate or cheapest,
+        merge or merged,
         person or Nobody(),
         tuple(dry_runs),
         PlannerFirst(solve),
@@ -97,35 +96,19 @@ def _weigher(model: Model | None, calibration: Calibration | None) -> Weigher:
     return CalibratedWeigher(calibration, model if "pmi" in weights_of(calibration).names else None, offers=words)
 
 
-def cheapest(proposals: Sequence[Proposal], state: State, goal: Goal, excluded: Exclusions) -> Choice:
-    """The cheapest of the proposals that pass the symbolic check, and nothing more than that."""
-    task = Task(state.objects, goal, excluded)
-    best: tuple[float, Proposal] | None = None
-    passed = 0
-    for p in proposals:
-        if p.plan is None or not check_symbolic(p.plan, task, state).passed:
-            continue
-        passed += 1
-        cost = sum(task.operator(s).cost for s in p.plan.steps)
-        if best is None or cost < best[0]:
-            best = (cost, p)
-    if best is not None:
-        cost, p = best
-        proved = p.source == "planner" and p.provenance.get("proved") is True
-        among = (
-            "proved cheapest of all plans from these skills"
-            if proved
-            else f"cheapest of {passed} proposed plans that pass"
-        )
-        assert p.plan is not None
-        figures = {
-            "cost": cost,
-            "bound": p.provenance.get("bound"),
-            "proved": proved,
-            "source": p.source,
-            "proposals": len(proposals),
-        }
-        return Choice(p.plan, f"{len(p.plan)} steps from the {p.source}, cost {cost:.4g}, {among}", figures)
+def merged(proposals: Sequence[Proposal], state: State, goal: Goal, excluded: Exclusions) -> Choice:
+    """One plan out of all proposals: the cheapest that their steps allow, in any order, and what came from where.
+
+    The planner's proved bound holds for the whole domain, so where the merged plan meets it, it is cheapest there too.
+    """
+    plans = [p for p in proposals if p.plan is not None]
+    if plans:
+        bounds = [
+            float(p.provenance["bound"]) for p in plans if p.source == "planner" and p.provenance.get("proved") is True
+        ]
+        found = consolidate(plans, state, goal, None, excluded, domain_bound=max(bounds, default=None))
+        if found.plan is not None:
+            return Choice(found.plan, _told(found, len(plans)), found.to_json())
     for p in proposals:
         if p.declined is not None and p.source == "planner":
             return Choice(None, p.declined.text, {"kind": p.declined.reasoning}, refused=True)
@@ -135,3 +118,16 @@ def cheapest(proposals: Sequence[Proposal], state: State, goal: Goal, excluded: 
             return Choice(None, f"The {p.source} {verb}: {p.declined.text}", {"kind": p.declined.kind})
     why = next((p.why for p in proposals if p.why), "No proposal.")
     return Choice(None, why)
+
+
+def _told(found: Consolidation, plans: int) -> str:
+    """Where the steps came from, what they cost, and cheapest among what."""
+    sources: dict[str, int] = {}
+    for taken in found.taken:
+        first = taken.sources[0]
+        sources[first] = sources.get(first, 0) + 1
+    steps = ", ".join(f"{n} from the {name}" for name, n in sources.items())
+    among = "all plans from these skills" if found.among == "the whole domain" else found.among
+    sure = "proved cheapest of" if found.proved else f"no cheaper than {found.bound:g} is possible among"
+    proposals = "one proposal" if plans == 1 else f"{plans} proposals"
+    return f"{steps}; cost {found.cost:.4g}, {sure} {among} ({proposals})"
