@@ -29,6 +29,7 @@ EVALS: dict[str, str] = {
     "home": "the physical home: cases, pick and place, requests with faults",
     "foon": "111 FOON files: read, merged, every goal retrieved with proof",
     "consolidate": "several imperfect plans against one: recipes, PlanBench, our domains",
+    "network_stats": "commonest motions, ingredients, utensils and states; retrieval with and without FOON",
     "coverage": "simulated deployments: do the guarantees hold as they are worded",
     "logits": "conformal sets on real option logits of three models",
     "knowno": "KnowNo's comparison with the embedded model",
