@@ -7,7 +7,7 @@ from handrail.domain.files import load_scene
 from handrail.errors import ConfigError
 from handrail.evaluate import saycan_choice
 from handrail.evaluate.options import EvalOptions
-from handrail.evaluate.saycan import Office
+from handrail.evaluate.saycan_office import Office
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from handrail.domain import Atom, State, Step, Task, Value
 from handrail.domain.files import load_scene
 from handrail.domain.option import Option, Score
 from handrail.evaluate.options import EvalOptions
-from handrail.evaluate.saycan import Office
+from handrail.evaluate.saycan_office import Office
 from handrail.intent.scores.scorer import Context, Scorer, provenance
 from handrail.numbers import wilson
 from handrail.propose.saycan import SayCan
