@@ -121,16 +121,20 @@ def next_plan(course: Course, why: str) -> VerifiedPlan:
         if changed:
             course.tell_tried(f"another goal was taken: {goal.text or goal}")
             course.task = task
-        _approve(course, found, why, changed)
+        late = sorted(course.late)
+        if late:  # a rule is about to be kept late: that is a person's decision, never the robot's own
+            why = f"{why} This rule can't be kept in time any more and would be kept as soon as possible: {'; '.join(late)}."
+        _approve(course, found, why, changed or bool(late))
         course.task = found.task
         course.look()
         return found
 
 
 def _hurry(course: Course) -> bool:
-    """Whether a promise that can't be kept in time any more is now to be kept as soon as possible; once for each.
+    """Whether a promise that can't be kept in time any more may now be kept as soon as possible; once for each.
 
-    Steps that failed have used up its time. Without this no plan at all would be allowed, not even the one that shuts the tap.
+    Steps that failed have used up its time. Without this no plan at all would be allowed, not even the one that shuts the tap. The
+    plan that follows is shown to a person with this rule named, and needs their approval.
     """
     found = False
     for r in course.task.rules:
@@ -227,14 +231,14 @@ def _learn(course: Course, task: Task, refused: Refused) -> None:
             course.exclusions = more
 
 
-def _approve(course: Course, plan: VerifiedPlan, why: str, changed_goal: bool) -> None:
-    """Get and use up an approval for a new plan.
+def _approve(course: Course, plan: VerifiedPlan, why: str, person: bool) -> None:
+    """Get and use up an approval for a new plan; from a person in any case where `person` says so.
 
     Raises:
         Halt: refused, or nobody answered.
     """
     card = make_card(plan, course.belief.values, course.real, why)
-    if not card.needed and not changed_goal:
+    if not card.needed and not person:
         approval = course.runner.approvals.grant(plan, None, "policy")
         course.runner.approvals.use(approval, plan)
         course.journal.note("approved", {"proof_id": plan.proof_id, "by": "policy"})
