@@ -28,7 +28,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_importing_pulls_in_nothing_optional() -> None:
     code = (
-        "import sys, handrail, handrail.check, handrail.mission, handrail.assemble, handrail.cli.main\n"
+        "import sys, handrail, handrail.check, handrail.mission, handrail.assembly, handrail.cli.main\n"
         f"found = [m for m in {OPTIONAL!r} if m in sys.modules]\n"
         "assert not found, found\n"
     )

@@ -20,7 +20,7 @@ from handrail.errors import HandrailError, MissingExtra
 if TYPE_CHECKING:
     from handrail import domains, models, people, worlds
     from handrail.api import consolidate, verdict
-    from handrail.assemble import assemble
+    from handrail.assembly import assemble
     from handrail.check import Pipeline, Refused, VerifiedPlan
     from handrail.decide.calibration import Calibration
     from handrail.decide.policy import Act, Ask, Refuse
@@ -53,7 +53,7 @@ _WHERE = {
     "UNKNOWN": "handrail.domain",
     "Verdict": "handrail.domain",
     "VerifiedPlan": "handrail.check",
-    "assemble": "handrail.assemble",
+    "assemble": "handrail.assembly",
     "consolidate": "handrail.api",
     "decision": "handrail.decide.policy:decide",
     "find_plan": "handrail.solve.astar:solve",

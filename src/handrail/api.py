@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handrail.assemble import merged
+from handrail.assembly import merged
 from handrail.check import Pipeline
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal

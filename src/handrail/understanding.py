@@ -400,7 +400,16 @@ def _goal(option: Option) -> Goal:
 
 
 def _mentioned(options: Sequence[Option], text: str) -> tuple[str, ...]:
-    """Keys of the options that an answer in a person's own words picks out: the fewest whose words hold all of the answer's."""
+    """Keys of the options that an answer in a person's own words picks out.
+
+    Those whose words hold all of the answer's; where there are none and the answer names nothing to do ("the bottle of water"), those
+    that share most of its words. Nothing is picked out where that leaves all of them.
+    """
     said = words_of(text)
-    held = tuple(o.key for o in options if said and not o.is_not_listed and said <= words_of(o.text))
-    return held if 0 < len(held) < len(options) else ()
+    listed = [o for o in options if not o.is_not_listed]
+    held = [o.key for o in listed if said and said <= words_of(o.text)]
+    if not held and not _acts(text):
+        shared = {o.key: len(said & words_of(f"{o.text} {' '.join(v for _, v in o.attributes)}")) for o in listed}
+        most = max(shared.values(), default=0)
+        held = [k for k, n in shared.items() if n == most and n > 0]
+    return tuple(held) if 0 < len(held) < len(options) else ()

@@ -30,11 +30,11 @@ def demo(
     settings = load({"domain": "home", "world": world, "runs": str(runs), "seed": seed, "answer_seconds": 5.0})
 
     def show(text: str) -> None:
-        console.print(text, markup=False, highlight=False)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     person = Scripted(
         frozenset({"approve", "goal", "fact", "outcome", "step"}),
-        {"put the milk away": "the fridge", "something to drink": "the bottle of water"},
+        {"put the milk away": "the fridge", "something to drink": "hand the water to alex"},
         say=show,
     )
 
@@ -50,9 +50,12 @@ def demo(
     kind = make.world_kind(settings, domain)
     faults: dict[str, object] = {}
     if fail:
-        faults = {"3": "slip"} if kind == "mujoco" else {"script": {"3": "slip"}}
+        faults = {"5": "shut"} if kind == "mujoco" else {"script": {"3": "slip"}}
     with make.mission(settings, person, told, faults=faults, pictures=pictures) as parts:
         say("handrail", headline(parts))
+        if fail:
+            what = "somebody pushes the fridge shut while the robot is on its way to it" if kind == "mujoco" else "a grasp slips"
+            say("injected", f"one failure: {what}")
         outcome = parts.mission.run(request)
         path = report(parts.mission, outcome, runs, pictures)
     if path is not None:

@@ -49,7 +49,7 @@ def load(config: Config) -> tuple[Domain, Scene]:
 
 
 def world_kind(config: Config, domain: Domain) -> str:
-    """ "mujoco" or "symbolic" for `auto`; otherwise what was asked for."""
+    """What `auto` stands for (mujoco or symbolic); otherwise what was asked for."""
     if config.world != "auto":
         return config.world
     has = importlib.util.find_spec("mujoco") is not None and domain.extra.get("physical") is not None
@@ -137,7 +137,7 @@ def mission(
 ) -> Iterator[Parts]:
     """A mission as the configuration says, its world in a process of its own, its model's answers in the run log."""
     from handrail import worlds
-    from handrail.assemble import assemble
+    from handrail.assembly import assemble
     from handrail.execute.budget import Budgets
     from handrail.propose.proposal import Effort
 

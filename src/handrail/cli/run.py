@@ -67,7 +67,7 @@ class Narrator:
         """One line of the run; cards are shown by whoever approves."""
         if not self.quiet and stage != "card":
             self.console.print(f"[bold]{stage.capitalize():<10}[/bold]", end="")
-            self.console.print(sentence, markup=False, highlight=False)
+            self.console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 def run(
@@ -166,7 +166,7 @@ def person(settings: Config, yes: str, console: Console) -> Person:
         kinds.add("approve")
 
     def show(text: str) -> None:
-        console.print(text, markup=False, highlight=False)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     terminal: Person = Terminal(say=show) if sys.stdin.isatty() else Announcer(show)
     if not kinds:

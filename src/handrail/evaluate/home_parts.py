@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -79,13 +78,8 @@ def home() -> Domain:
 
 @lru_cache(maxsize=1)
 def physical() -> Physical:
-    """Its physical part: of the file itself, or from the file beside it."""
-    body = home().extra.get("physical")
-    if body is None:
-        from ruamel.yaml import YAML
-
-        body = YAML(typ="safe").load(Path(path("home")).with_name("home.physical.yaml").read_text(encoding="utf-8"))
-    return read_physical(body)
+    """Its physical part."""
+    return read_physical(home().extra["physical"])
 
 
 @lru_cache(maxsize=1)

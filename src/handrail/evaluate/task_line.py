@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from handrail.assemble import assemble
+from handrail.assembly import assemble
 from handrail.check.pipeline import DryRun as DryRunLayer
 from handrail.decide.certificate import DryRun, Ended, Episode, Setting
 from handrail.decide.certificate.runs import facts_of
@@ -210,7 +210,6 @@ class Line:
         self.domain = Domain.load(Path(__file__).parents[1] / "domains" / "home.yaml")
         self.states = [load_scene(self.domain, name).state for name in scene_names(self.domain)]
         self.homes = [Home(s) for s in self.states]
-        self._spec: Any = None
         self.readings: dict[int, Reading] = {}
         self._known: dict[tuple[int, str], bool] = {}
 
@@ -262,23 +261,7 @@ class Line:
         from handrail.world.mujoco.world import MujocoWorld
 
         perception = Perception(confuse=self.place.confuse)
-        return MujocoWorld(
-            state, self._physical(), seed=seed, perception=perception, faults=PhysicalFaults(**self.place.faults)
-        )
-
-    def _physical(self) -> Any:
-        """The home's physical part: of the domain itself, or the file beside it."""
-        if self._spec is None:
-            from ruamel.yaml import YAML
-
-            from handrail.world.mujoco.spec import read_physical
-
-            beside = Path(__file__).parents[1] / "domains" / "home.physical.yaml"
-            if not beside.exists():
-                return None
-            body = YAML(typ="safe").load(beside)
-            self._spec = read_physical(body.get("physical", body))
-        return self._spec
+        return MujocoWorld(state, seed=seed, perception=perception, faults=PhysicalFaults(**self.place.faults))
 
     def episode(self, number: int, setting: Setting, components: dict[str, str] | None = None) -> Episode:
         """Run one task under a setting and judge it from the world's truth.

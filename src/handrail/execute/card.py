@@ -111,9 +111,7 @@ def make_card(verified: VerifiedPlan, start: Mapping[Atom, Value], real: bool = 
         lines.append(_line(step, task, values))
         task.operator(step).apply(values)
     checked = tuple(
-        f"{_LAYERS.get(layer.layer, layer.layer)} ✓"
-        + (f" ({', '.join(f'{k} {_figure(v)}' for k, v in layer.figures.items())})" if layer.figures else "")
-        for layer in verified.verdict.layers
+        f"{_LAYERS.get(layer.layer, layer.layer)} ✓{_figures(layer.figures)}" for layer in verified.verdict.layers
     )
     missing = [_LAYERS.get(n, n) for n in verified.verdict.unchecked]
     unchecked = ", ".join([*missing, "people walking by"])
@@ -121,8 +119,19 @@ def make_card(verified: VerifiedPlan, start: Mapping[Atom, Value], real: bool = 
     return Card(verified.proof_id, goal, tuple(lines), checked, unchecked, verified.cost, real, because)
 
 
-def _figure(v: object) -> str:
-    return f"{v:.3g}" if isinstance(v, float) else str(v)
+def _figures(figures: Mapping[str, object]) -> str:
+    """What a layer measured, in words; details such as per-step lists are left to the record."""
+    said = []
+    seconds, clearance, step = figures.get("seconds"), figures.get("clearance_m"), figures.get("tightest_step")
+    if isinstance(seconds, (int, float)):
+        said.append(f"{seconds:.0f} s of simulated time")
+    if isinstance(clearance, (int, float)):
+        at = f" at step {step + 1}" if isinstance(step, int) else ""
+        said.append(f"tightest clearance {clearance * 100:.1f} cm{at}")
+    for name, value in figures.items():
+        if name not in ("seconds", "clearance_m", "tightest_step", "work_j") and isinstance(value, (str, int, float)):
+            said.append(f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}")
+    return f" ({', '.join(said)})" if said else ""
 
 
 def step_words(step: Step, task: Task) -> str:

@@ -210,17 +210,24 @@ class Move:
             for i, v in self._plain:
                 out[i] = v
             return tuple(out)
+        sure: set[int] = set()
         for when, not_, i, value in self._staged:
             if when is None or when(state):
+                sure.add(i)
                 if isinstance(value, tuple):
                     read = value[1][state[value[0]]]
                     if read is not None:
                         out[i] = read
                 else:
                     out[i] = value  # type: ignore[call-overload]
-            elif not_ is not None and not not_(state):
+            elif not_ is not None and not not_(state) and (i not in sure or self._may_add(i, value, out[i])):
                 out[i] = self._program.place[i][UNKNOWN]
         return tuple(out)
+
+    def _may_add(self, i: int, value: object, now: int) -> bool:
+        """Whether a possible addition stands against a certain deletion; otherwise a certain effect on the same target stands."""
+        place = self._program.place[i]
+        return self.action.op.true_wins and value == place.get(True) and now == place.get(False)
 
     def _hooked(self, hook: Hook, state: Compact) -> bool:
         """Whether the skill's Python guard lets it run; one that fails refuses, as in the checker."""

@@ -1,7 +1,5 @@
-from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
 from handrail.domain.files import load_domain, load_scene
 from handrail.domain.plan import Plan
@@ -18,12 +16,7 @@ A = "arm_1"
 @pytest.fixture(scope="module")
 def table():
     domain = load_domain(path("tabletop"))
-    body = domain.extra.get("physical")
-    if body is None:
-        body = YAML(typ="safe").load(
-            Path(path("tabletop")).with_name("tabletop.physical.yaml").read_text(encoding="utf-8")
-        )
-    return domain, read_physical(body)
+    return domain, read_physical(domain.extra["physical"])
 
 
 @pytest.mark.parametrize("name", ["sorted", "stacked"])

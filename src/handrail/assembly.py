@@ -126,7 +126,8 @@ def _told(found: Consolidation, plans: int) -> str:
     for taken in found.taken:
         first = taken.sources[0]
         sources[first] = sources.get(first, 0) + 1
-    steps = ", ".join(f"{n} from the {name}" for name, n in sources.items())
+    total = len(found.taken)
+    steps = f"{total} steps, " + ", ".join(f"{'all' if n == total else n} from the {name}" for name, n in sources.items())
     among = "all plans from these skills" if found.among == "the whole domain" else found.among
     sure = "proved cheapest of" if found.proved else f"no cheaper than {found.bound:g} is possible among"
     proposals = "one proposal" if plans == 1 else f"{plans} proposals"
