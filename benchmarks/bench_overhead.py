@@ -65,7 +65,7 @@ def run(quick: bool = False) -> dict[str, object]:
     n = 5 if quick else 15
     bare = seconds("pass", n)
     package = seconds("import handrail", n)
-    line = seconds("import handrail.mission, handrail.assemble", n)
+    line = seconds("import handrail.mission, handrail.assembly", n)
     return {
         "startup_s": {
             "python": round(bare, 3),
