@@ -122,8 +122,8 @@ def _retrieve(
     if answer.order is None:
         return _Plan((), 0.0, False, True, seconds)
     bad = graph.executable(answer.order, start, [done])
-    units = tuple(network.units[u] for u in answer.order if u < len(network.units))
-    return _Plan(units, answer.cost / SCALE, not bad, answer.proved, seconds)
+    taken = tuple(network.units[u] for u in answer.order if u < len(network.units))
+    return _Plan(taken, answer.cost / SCALE, not bad, answer.proved, seconds)
 
 
 def _stock(trees: list[TaskTree], strict: bool) -> set[ObjectNode]:

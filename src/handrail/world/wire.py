@@ -14,6 +14,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def pack_observation(o: Observation, known: Objects) -> dict[str, Any]:
         "objects": new,
         "time": o.time,
         "source": o.source,
-        "ages": pack_values(o.ages or {}),
+        "ages": [[list(a), age] for a, age in (o.ages or {}).items()],
     }
 
 
@@ -269,8 +270,8 @@ class Line:
 
     def close(self) -> None:
         """End the connection. May be called twice, and from another thread than the one that asks."""
-        for end in (lambda: self._socket.shutdown(socket.SHUT_RDWR), self._file.close, self._socket.close):
-            try:
-                end()
-            except OSError:
-                continue  # it was closed already
+        with suppress(OSError):  # it was closed already
+            self._socket.shutdown(socket.SHUT_RDWR)
+        for end in (self._file, self._socket):
+            with suppress(OSError):
+                end.close()
