@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from handrail.domain.values import show_atom
 from handrail.record.event import Event
 from handrail.record.store import RunStore
 
@@ -123,30 +124,39 @@ def _figure(value: Any) -> str:
 
 
 def _steps(events: Sequence[Event]) -> str:
-    rows = []
     start = events[0].time if events else 0.0
+    rows = []
     for e in events:
-        if not e.kind.startswith("execute.") or e.kind in (
-            "execute.begin",
-            "execute.host",
-            "execute.polled",
-            "execute.clock",
-        ):
-            continue
-        body = {k: v for k, v in e.body.items() if k in _TOLD and v not in ("", None, [], {})}
-        answer = e.body.get("answer")
-        if isinstance(answer, dict):
-            body |= {k: v for k, v in answer.items() if k in _TOLD and v not in ("", None, [], {})}
-        text = ", ".join(f"{_e(k)}: {_e(v)}" for k, v in body.items())
-        rows.append(
-            f"<tr><td class='n'>{e.time - start:.1f} s</td><td>{_e(e.kind.removeprefix('execute.'))}</td><td>{text}</td></tr>"
-        )
+        text = _happened(e)
+        if text:
+            rows.append(f"<tr><td class='n'>{e.time - start:.1f} s</td><td>{text}</td></tr>")
     return f"<h2>What happened</h2><table>{''.join(rows)}</table>" if rows else ""
 
 
-_TOLD = frozenset(
-    {"step", "status", "code", "sentence", "effect", "why", "ended", "goal_id", "judged", "number", "by", "verdict"}
-)
+def _happened(e: Event) -> str:
+    """One event of an execution in a line; "" for those that only machines need."""
+    kind, body = e.kind.removeprefix("execute."), e.body
+    if kind == "judged":
+        step = show_atom(tuple(body["step"]))
+        if body["effect"] == "seen":
+            return f"<span class='ok'>✓</span> {_e(step)}"
+        return f"<span class='no'>✗ {_e(body['code'])}</span> {_e(body['sentence'])}"
+    if kind == "excluded":
+        return f"left out of new plans while things stay so: {_e(show_atom(tuple(body['step'])))}"
+    if kind == "late":
+        return f"<span class='no'>a rule can't be kept in time any more</span>: {_e(body['rule'])}"
+    if kind == "verdict":
+        return "a new plan was proven" if body["accepted"] else "<span class='no'>a new plan was refused</span>"
+    if kind == "approved":
+        return f"the new plan was approved by {_e(body['by'])}"
+    if kind == "escalated":
+        return f"<span class='no'>a person was called</span>: {_e(body['sentence'])}"
+    if kind == "end":
+        return f"<b>{_e(body['ended'])}</b> {_e(body['sentence'])}"
+    if kind == "run.stop":
+        found = ", ".join(f"{_e(r)} {_e(v)}" for r, v in body["verdict"].items())
+        return f"<span class='no'>stopped</span> by {_e(body['by'])}: {found}"
+    return ""
 
 
 def _models(events: Sequence[Event]) -> str:
