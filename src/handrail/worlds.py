@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,8 +113,22 @@ def host_mujoco(
     seed: int = 0,
     faults: Mapping[str, str] | None = None,
     pictures: str | None = None,
+    view: bool = False,
 ) -> MujocoWorld:
-    """`mujoco` from a domain file's path; with `pictures`, stills around each step go into that HTML file as they are taken."""
+    """`mujoco` from a domain file's path, for a host process.
+
+    Args:
+        domain: path of the file.
+        scene: which scene; the first by default.
+        profile: robot cost profile.
+        seed: of everything random.
+        faults: number of a started step, as text, to the fault that strikes it.
+        pictures: HTML file into which stills around each step go as they are taken.
+        view: open MuJoCo's viewer for as long as the process lives; needs a screen.
+
+    Raises:
+        WorldError: `view`, and there is no screen.
+    """
     made = _load(domain, profile)
     watch = None
     if pictures is not None:
@@ -125,7 +141,14 @@ def host_mujoco(
             if when == "after":
                 target.write_text(album.sections(), encoding="utf-8")
 
-    return mujoco(made, scene, seed=seed, faults={int(k): v for k, v in (faults or {}).items()}, watch=watch)
+    world = mujoco(made, scene, seed=seed, faults={int(k): v for k, v in (faults or {}).items()}, watch=watch)
+    if view:
+        from handrail.world.mujoco.viewer import viewer
+
+        window = ExitStack()
+        window.enter_context(viewer(world.sim))
+        atexit.register(window.close)
+    return world
 
 
 def _load(path: str, profile: str) -> Domain:

@@ -108,7 +108,8 @@ def test_behaviour_trees_have_one_leaf_per_step_in_order() -> None:
     plan = Plan((Step("go", ("robot_1", "suitcase")), Step("open", ("robot_1", "hand_1", "suitcase"))))
     root = xml(behaviortree.of_plan(plan, domain.skills))
     assert root.attrib == {"BTCPP_format": "4", "main_tree_to_execute": "Plan"}
-    leaves = list(root.find("BehaviorTree/Sequence") or ())
+    sequence = root.find("BehaviorTree/Sequence")
+    leaves = [] if sequence is None else list(sequence)
     assert [(n.tag, n.attrib.get("to"), n.attrib.get("what")) for n in leaves] == [
         ("go", "suitcase", None),
         ("open", None, "suitcase"),
@@ -124,7 +125,8 @@ def test_behaviour_trees_have_one_leaf_per_step_in_order() -> None:
 def test_trees_become_behaviour_trees_with_safe_names() -> None:
     for tree in shipped():
         root = xml(behaviortree.of_tree(tree))
-        assert len(list(root.find("BehaviorTree/Sequence") or ())) == len(tree.units)
+        sequence = root.find("BehaviorTree/Sequence")
+        assert len([] if sequence is None else list(sequence)) == len(tree.units)
 
 
 def test_behaviortree_cpp_loads_the_structure() -> None:

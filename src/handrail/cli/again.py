@@ -86,6 +86,8 @@ def resume(
     as_json: JsonOption = False,
 ) -> None:
     """Go on with a run whose process was killed: look first, and repeat nothing whose effect is there."""
+    from handrail import worlds
+    from handrail.check import Pipeline
     from handrail.cli import run as running
     from handrail.cli.config import load
     from handrail.execute.packed import unpack_scene
@@ -115,7 +117,9 @@ def resume(
     with RunLog(found, info.id) as log, host_again(settings, objects, info.host) as host:
         found.update_run(info.id, status="running")
         with Runner(host, log, who, control=control) as runner, runner.ctrl_c():
-            outcome = go_on(section, runner, PlannerFirst(solve))
+            ran = {layer["layer"] for layer in section.begin["verdict"]["layers"]}
+            dry = (worlds.dry_run(),) if "physics" in ran and runner.host.capabilities.forks else ()
+            outcome = go_on(section, runner, PlannerFirst(solve), Pipeline(dry, runner.notary))
             runner.trace("run.end", {"reason": outcome.reason, "sentence": outcome.sentence})
         found.update_run(info.id, status="ended", ended=outcome.reason)
     if as_json:

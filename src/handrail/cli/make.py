@@ -87,7 +87,11 @@ def store_of(config: Config) -> RunStore:
 
 @contextmanager
 def host(
-    config: Config, domain: Domain, faults: Mapping[str, Any] | None = None, pictures: Path | None = None
+    config: Config,
+    domain: Domain,
+    faults: Mapping[str, Any] | None = None,
+    pictures: Path | None = None,
+    view: bool = False,
 ) -> Iterator[RemoteHost]:
     """A world in a process of its own: it outlives a killed runner, and stops by itself when the lease lapses."""
     from handrail.domain.files import load_scene
@@ -105,11 +109,13 @@ def host(
         args["faults"] = dict(faults or {})
     elif kind == "mujoco":
         factory = "handrail.worlds:host_mujoco"
-        args |= {"faults": dict(faults or {}), "pictures": str(pictures) if pictures else None}
+        args |= {"faults": dict(faults or {}), "pictures": str(pictures) if pictures else None, "view": view}
     elif ":" in kind:
         factory, args = kind, {}
     else:
         raise ConfigError(f"world '{kind}' is not known; valid: auto, symbolic, mujoco, or module:factory of your own")
+    if view and kind != "mujoco":
+        raise ConfigError(f"--view shows the simulated home; the world '{kind}' has nothing to show")
     with HostProcess(factory, args) as process:
         yield process.connect(load_scene(domain, config.scene).objects)
 
@@ -132,6 +138,7 @@ def mission(
     *,
     faults: Mapping[str, Any] | None = None,
     pictures: Path | None = None,
+    view: bool = False,
     model_plans: bool = False,
     calibrated: bool = True,
 ) -> Iterator[Parts]:
@@ -146,7 +153,7 @@ def mission(
     model = model_of(config, lambda text: say("note", text))
     dry = (worlds.dry_run(),) if kind == "mujoco" and config.dry_run else ()
     calibration = _calibration(config, scene.state, model, say) if calibrated else None
-    with host(config, domain, faults, pictures) as remote:
+    with host(config, domain, faults, pictures, view) as remote:
         made = assemble(
             domain,
             remote,

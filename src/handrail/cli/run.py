@@ -84,6 +84,7 @@ def run(
     ] = "",
     faults: Annotated[str | None, typer.Option("--faults", help="faults of the simulated world, as JSON")] = None,
     model_plans: ModelPlansOption = False,
+    view: Annotated[bool, typer.Option("--view", help="open the simulator's viewer; needs a screen")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Understand a request, prove a plan for it, and carry it out.
@@ -100,7 +101,7 @@ def run(
     pictures = folder / ".pictures.html"
     pictures.unlink(missing_ok=True)
     with make.mission(
-        settings, who, say, faults=make.read_faults(faults), pictures=pictures, model_plans=model_plans
+        settings, who, say, faults=make.read_faults(faults), pictures=pictures, view=view, model_plans=model_plans
     ) as parts:
         say("handrail", headline(parts))
         outcome = parts.mission.run(request)

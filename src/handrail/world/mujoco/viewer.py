@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +19,9 @@ def viewer(sim: Sim) -> Iterator[Any]:
     Raises:
         WorldError: there is no screen, or GLFW does not work here.
     """
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        # GLFW would end the whole process here instead of raising.
+        raise WorldError("there is no screen for --view; leave it out: the report has pictures without a screen")
     try:
         import mujoco.viewer
 
