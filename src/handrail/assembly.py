@@ -26,7 +26,7 @@ from handrail.propose.planner_road import PlannerRoad
 from handrail.propose.proposal import Effort, Proposal, Proposer
 from handrail.record.store import RunStore
 from handrail.solve.astar import solve
-from handrail.understanding import CalibratedWeigher, Weigher, WordsWeigher
+from handrail.weighing import CalibratedWeigher, Weigher, WordsWeigher
 from handrail.world.hosting import Host
 from handrail.world.protocol import World
 

@@ -12,20 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from handrail.check import Notary, Pipeline, Refused, VerifiedPlan, run_symbolic
+from handrail.check import Pipeline, Refused, VerifiedPlan, run_symbolic
 from handrail.check.pipeline import DryRun
-from handrail.decide.policy import Act, Ask, Reason, Refuse
 from handrail.domain.domain import Domain
 from handrail.domain.exclusions import Exclusions
 from handrail.domain.goal import Goal, GoalSource
-from handrail.domain.option import Option
-from handrail.domain.plan import Plan, Step
+from handrail.domain.plan import Plan
 from handrail.domain.state import State
 from handrail.domain.task import Task
 from handrail.errors import StaleError
 from handrail.execute.approval import Approval
 from handrail.execute.budget import Budgets
-from handrail.execute.card import Card, make_card, step_words
+from handrail.execute.card import Card, make_card
 from handrail.execute.loop import Executor
 from handrail.execute.loop import Outcome as Execution
 from handrail.execute.packed import pack_goal, pack_plan, pack_scene, recorded_pipeline, unpack_plan, unpack_scene
@@ -34,18 +32,16 @@ from handrail.execute.replan import Replanner
 from handrail.execute.runner import Runner, Stopping
 from handrail.language.watch import RunRecorder
 from handrail.propose.proposal import Effort, Proposer
-from handrail.record.event import Event, Log
-from handrail.record.journal import Diverged, EndOfRecord, Journal
-from handrail.record.log import RunLog
+from handrail.record.event import Log
+from handrail.record.journal import Journal
 from handrail.record.store import RunStore
-from handrail.understanding import End, Understander, Understood, Weigher
+from handrail.telling import LogOf, Say, Told, pack_proposal
+from handrail.understanding import End, Understander, Understood
+from handrail.weighing import Given, Weigher
 from handrail.world import wire
 from handrail.world.host import LocalHost
 from handrail.world.hosting import Host
 from handrail.world.protocol import World
-
-Say = Callable[[str, str], None]
-"""Told (stage, sentence) as a run goes on; for people, decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +190,7 @@ class Mission:
         if not isinstance(approval, Approval):
             return Outcome("NOT_APPROVED", approval, runner.run, made.understood, made.verified)
         pipeline = Pipeline(self.dry_runs, runner.notary)
-        journal = _Told(runner.log, self.say, made.verified.task)
+        journal = Told(runner.log, self.say, made.verified.task)
         done = Executor(runner, pipeline, self.replanner, self.budgets).run(made.verified, approval, journal=journal)
         return Outcome(done.reason, done.sentence, runner.run, made.understood, made.verified, done)
 
@@ -291,7 +287,7 @@ class Mission:
                     proposer.exclusions = excluded
                 proposals += proposer.propose(goal, request, state.objects.domain, state, self.effort)
             for p in proposals:
-                runner.trace("propose.proposal", _pack_proposal(p))
+                runner.trace("propose.proposal", pack_proposal(p))
             return self.consolidate(proposals, state, goal, excluded)
 
         return journal.outside(
@@ -338,8 +334,10 @@ class Mission:
         excluded.add(plan.steps[index], facts, sentence, code)
         return len(excluded) > known
 
-    def _log(self, request: str) -> _LogOf:
-        return _LogOf(self.store, request, getattr(self.world, "name", ""), self.domain.source or self.domain.name, self.recorder)
+    def _log(self, request: str) -> LogOf:
+        return LogOf(
+            self.store, request, getattr(self.world, "name", ""), self.domain.source or self.domain.name, self.recorder
+        )
 
     def _runner(self, log: Log) -> Runner:
         if self._host is None:
@@ -351,59 +349,9 @@ class Mission:
         return Runner(host, log, self.person, control=control)
 
 
-class _Told(Journal):
-    """The execution's journal, which also says what it writes down."""
-
-    def __init__(self, log: Log, say: Say, task: Task) -> None:
-        super().__init__(log)
-        self._say, self._task, self._count = say, task, 0
-
-    def note(self, what: str, body: dict[str, Any], durable: bool = False) -> None:
-        """Write it down, then say it."""
-        super().note(what, body, durable)
-        if what == "judged":
-            self._count += 1
-            words = step_words(Step(body["step"][0], tuple(body["step"][1:])), self._task)
-            if body["effect"] == "seen":
-                self._say("running", f"{self._count} ✓ {words}")
-            else:
-                self._say("running", f"{self._count} ✗ {body['code']}: {body['sentence']}")
-        elif what == "verdict" and self._count:
-            again = "a new plan was proven" if body["accepted"] else "a new plan was refused"
-            self._say("replanned", again)
-
-
 def is_host(world: World | Host) -> bool:
     """Whether something is a Host already: it can be acquired; a bare World can't."""
     return hasattr(world, "acquire")
-
-
-class _LogOf:
-    """The log of one run, in the store or in memory; closed at the end."""
-
-    def __init__(
-        self, store: RunStore | None, request: str, world: str, domain: str, recorder: RunRecorder | None = None
-    ) -> None:
-        self._store, self._about, self._recorder = store, (request, world, domain), recorder
-        self._log: Log | None = None
-
-    def __enter__(self) -> Log:
-        from handrail.record.event import MemoryLog
-
-        if self._store is None:
-            self._log = MemoryLog()
-        else:
-            self._log = RunLog(self._store, self._store.new_run(*self._about))
-        self._log.append("run.request", {"request": self._about[0]})
-        if self._recorder is not None:
-            self._recorder.to(self._log.append)
-        return self._log
-
-    def __exit__(self, *exc: object) -> None:
-        if self._recorder is not None:
-            self._recorder.to(None)
-        if isinstance(self._log, RunLog):
-            self._log.close()
 
 
 def _checked(out: VerifiedPlan | Refused) -> str:
@@ -413,87 +361,10 @@ def _checked(out: VerifiedPlan | Refused) -> str:
     return "   ".join(done) + left
 
 
-def _pack_proposal(p: Any) -> dict[str, Any]:
-    return {
-        "source": p.source,
-        "plan": pack_plan(p.plan) if p.plan is not None else None,
-        "declined": {"kind": p.declined.kind, "text": p.declined.text} if p.declined else None,
-        "why": p.why,
-        "attempts": [
-            {"text": a.text, "reasons": [r.to_json() for r in a.reasons], "tokens": a.tokens} for a in p.attempts
-        ],
-        "provenance": {k: v for k, v in p.provenance.items() if isinstance(v, (str, int, float, bool))},
-    }
-
-
-class _Offline:
-    """Stands for the runner where a preparation is replayed: it has a notary, and nothing else is ever asked of it."""
-
-    def __init__(self) -> None:
-        self.notary = Notary()
-
-    def trace(self, kind: str, body: dict[str, Any]) -> None:
-        """Nothing is written down."""
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """What came of taking the decisions before the approval again.
-
-    Attributes:
-        decisions: how many events were gone through.
-        prepared: the proven plan or the end; None where the record breaks off before that.
-        diverged: what came out otherwise; "" for nothing.
-    """
-
-    decisions: int
-    prepared: Prepared | None
-    diverged: str = ""
-
-
-def replay_preparation(events: Sequence[Event], domain: Domain | None = None) -> Replayed:
-    """Take every decision before the approval again from the record alone: no model, no planner, no person, no world.
-
-    Args:
-        events: of one run.
-        domain: where the record has no text of it (a domain made in Python).
-
-    Raises:
-        StaleError: the domain is not the one of the record.
-    """
-    seen = next((e.body["answer"] for e in events if e.kind == "mission.observed"), None)
-    if seen is None:
-        return Replayed(0, None)
-    request = next((str(e.body["request"]) for e in events if e.kind == "run.request"), "")
-    known = unpack_scene(seen["scene"], domain).domain
-    mission = Mission(known, cast(Host, None), cast(Weigher, None), (), cast(Consolidate, None))
-    journal = Journal(None, events, section="mission")
-    try:
-        made = mission.prepare(request, cast(Runner, _Offline()), journal)
-    except EndOfRecord:
-        return Replayed(journal.reproduced, None)
-    except Diverged as e:
-        return Replayed(journal.reproduced, None, str(e))
-    left = journal.left
-    return Replayed(journal.reproduced, made, f"the record goes on after the end: {left}" if left else "")
-
-
-@dataclass(frozen=True)
-class _Given:
-    """A weigher for a goal that a person wrote down: nothing is read, nothing asked."""
-
-    goal: Goal
-    promise: str = ""
-
-    def weigh(self, request: str, state: State) -> Act | Ask | Refuse:  # noqa: ARG002 - one shape for all
-        option = Option(self.goal.goal_id, self.goal.text or str(self.goal), self.goal)
-        return Act(Reason.SINGLE, "The goal was given.", (option,), (1.0,), "given")
-
-
 def fixed_goal(mission: Mission, goal: Goal) -> Mission:
     """The same mission for a goal that a person wrote in the domain language; its words are not read."""
-    mission.weigher = _Given(replace(goal, source=GoalSource.PERSON))
+    mission.weigher = Given(replace(goal, source=GoalSource.PERSON))
     return mission
 
 
-__all__ = ["Choice", "Consolidate", "Mission", "Outcome", "Prepared", "Replayed", "fixed_goal", "replay_preparation"]
+__all__ = ["Choice", "Consolidate", "Mission", "Outcome", "Prepared", "fixed_goal"]

@@ -189,7 +189,7 @@ def test_the_mission_refuses_a_world_of_another_domain(home: hr.Domain) -> None:
 
 
 def test_a_run_is_replayed_from_its_store_up_to_the_proven_plan(build: Build, tmp_path) -> None:
-    from handrail.mission import replay_preparation
+    from handrail.replaying import replay_preparation
 
     store = hr.RunStore(tmp_path / "runs.sqlite")
     outcome = build(Person({"I understand": "yes"}), store=store).run("wipe the table")

@@ -33,7 +33,7 @@ def replay(
     from handrail.domain import Domain
     from handrail.execute.replay import replay as again
     from handrail.execute.replay import sections
-    from handrail.mission import replay_preparation
+    from handrail.replaying import replay_preparation
 
     found = store(runs, config)
     info = found.find(run)

@@ -30,7 +30,7 @@ from handrail.evaluate.options import EvalOptions
 from handrail.intent.fit import default_scorer
 from handrail.intent.readings import RequestReader
 from handrail.numbers import wilson
-from handrail.understanding import WordsWeigher
+from handrail.weighing import WordsWeigher
 
 
 def _rows(options: EvalOptions, name: str) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ class ThresholdWeigher:
     promise: str = ""
 
     def weigh(self, request: str, state: State) -> Act | Ask | Refuse:
-        """See `handrail.understanding.Weigher`."""
+        """See `handrail.weighing.Weigher`."""
         options = self.reader.read(request, state.objects.domain, state)
         scores = default_scorer(state, None).score(context(request, options, state), options)
         shares = confidences(scores, 1.0)
