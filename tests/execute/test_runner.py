@@ -158,3 +158,31 @@ def test_ctrl_c_stops_the_robot_first_and_the_program_second(how):
         process.send_signal(how)
         said = process.stdout.read().split("\n")
     assert said[:2] == ["world stopped", "STOPPED"] and process.returncode == 0
+
+
+
+INSIDE = """
+import os, signal, time
+import handrail as hr
+from handrail.execute.runner import Runner, Stopping
+from handrail.record.event import MemoryLog
+from handrail.world.host import LocalHost
+
+home = hr.Domain.load(hr.domains.path("home"))
+with Runner(LocalHost(hr.worlds.symbolic(home)), MemoryLog("run")) as runner, runner.ctrl_c():
+    with runner._stop._cond:  # the lock that waiting for a stop holds for a moment
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+    try:
+        while True:
+            runner.sleep(0.01)
+            runner.tick()
+    except Stopping as s:
+        print(s.by)
+"""
+
+
+def test_ctrl_c_is_not_lost_where_it_interrupts_a_wait():
+    """A handler that took the lock itself would wait for the code that it interrupts, for ever."""
+    done = subprocess.run([sys.executable, "-c", INSIDE], capture_output=True, text=True, timeout=30)
+    assert done.stdout.strip() == "Ctrl-C", done.stderr[-1000:]

@@ -6,11 +6,12 @@ take long runs in a worker thread while the loop goes on renewing and looking fo
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self, TypeVar
@@ -78,6 +79,7 @@ class Runner:
         self.person: Person = person or Nobody()
         self._stop = threading.Event()
         self._stopped_by = ""
+        self._interrupted = False
         self._verdict: StopVerdict | None = None
         self._verdict_known = threading.Event()
         self._renewed = 0.0
@@ -232,23 +234,35 @@ class Runner:
 
     @contextmanager
     def ctrl_c(self) -> Iterator[None]:
-        """While inside, Ctrl-C and SIGTERM stop the robot first; a second Ctrl-C then ends the program."""
+        """While inside, Ctrl-C and SIGTERM stop the robot first; a second Ctrl-C then ends the program.
+
+        The handler takes no lock and starts no thread: it may interrupt the very code that holds the lock, and would wait for it for
+        ever. It writes one byte into a pipe; a thread that was there before reads it and stops the world.
+        """
+        heard, said = os.pipe()
+        os.set_blocking(said, False)
 
         def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal handler's shape
-            if self._stop.is_set() and number == signal.SIGINT:
+            if self._interrupted and number == signal.SIGINT:
                 raise KeyboardInterrupt
-            name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
-            self._stopped_by = self._stopped_by or name
-            self._stop.set()
-            # In a thread of its own: the interrupted code may hold the very locks that a stop needs.
-            threading.Thread(target=self.stop, args=(name,), name="handrail-ctrl-c", daemon=True).start()
+            self._interrupted = True
+            with suppress(BlockingIOError):  # enough is said already
+                os.write(said, bytes([number]))
 
+        def listen() -> None:
+            got = os.read(heard, 1)
+            if got:
+                self.stop("Ctrl-C" if got[0] == signal.SIGINT else "SIGTERM")
+            os.close(heard)
+
+        threading.Thread(target=listen, name="handrail-ctrl-c", daemon=True).start()
         before = {n: signal.signal(n, handle) for n in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
             for n, old in before.items():
                 signal.signal(n, old)
+            os.close(said)
 
     # -- people ----------------------------------------------------------------------------------------------------------------
 
