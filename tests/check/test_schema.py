@@ -26,6 +26,8 @@ def refusal(text: str, state: State, **more):
     assert isinstance(out, LayerResult), out
     assert not out.passed
     (reason,) = out.reasons
+    if reason.step is not None:
+        assert f"Step {reason.step + 1}" in reason.sentence
     return reason
 
 
@@ -115,3 +117,26 @@ def test_the_json_schema_accepts_what_the_reader_accepts(start: State) -> None:
     for bad in ({"reasoning": "", "steps": []}, {"reasoning": "", "steps": [{"skill": "pick", "args": {"thing": "table"}}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(bad, schema)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        '{"args": {}}',
+        '"go to the table"',
+        "7",
+        '{"skill": "goo", "args": {}}',
+        '{"skill": "go", "args": {"to": "tabel"}}',
+        '{"skill": "go", "args": {"to": "mug"}}',
+        '{"skill": "go", "args": {}}',
+        '{"skill": "go", "args": {"to": ["table"]}}',
+        '{"skill": "go", "args": 7}',
+        '{"skill": "go", "args": {"too": "table"}}',
+        '{"skill": "go", "args": ["a", "b", "c"]}',
+        '{"skill": "go", "to": "table"}',
+    ],
+)
+def test_steps_are_counted_from_one_for_people(start: State, second: str) -> None:
+    reason = refusal('{"steps": ["go(robo, table)", ' + second + "]}", start)
+    assert reason.step == 1
+    assert reason.sentence.startswith("Step 2")

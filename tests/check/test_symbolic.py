@@ -248,3 +248,28 @@ def test_not_is_part_of_the_goal_language(start: State) -> None:
     task = Task(start.objects, Goal(Not(on("mug", "table"))))
     assert not check_symbolic(Plan.of(("go", "robo", "table")), task, start).passed
     assert check_symbolic(Plan(FETCH.steps[:2]), task, start).passed
+
+
+@pytest.mark.parametrize(
+    ("second", "code"),
+    [
+        (("fly", "robo"), Code.UNKNOWN_SKILL),
+        (("go", "robo", "tabel"), Code.UNKNOWN_OBJECT),
+        (("go", "robo", "mug"), Code.WRONG_TYPE),
+        (("open", "robo", "cabinet"), Code.PRECONDITION),
+    ],
+)
+def test_steps_are_counted_from_one_for_people(task: Task, start: State, second: tuple[str, ...], code: Code) -> None:
+    (reason,) = check_symbolic(Plan.of(("go", "robo", "table"), second), task, start).reasons
+    assert (reason.step, reason.code) == (1, code)
+    assert reason.sentence.startswith("Step 2")
+
+
+def test_flags_name_their_steps(start: State) -> None:
+    here, there = ("go", "robo", "counter"), ("go", "robo", "table")
+    flags = check_symbolic(Plan.of(there, there, here), Task(start.objects), start).flags
+    assert [(f.code, f.step) for f in flags] == [(Code.NO_OP, 1), (Code.REPEATED_STATE, 2)]
+    assert flags[0].sentence.startswith("Step 2, go(robo, table)")
+    assert flags[1].sentence == "After step 3 everything is as it was at the start."
+    again = check_symbolic(Plan.of(there, ("go", "robo", "cabinet"), there), Task(start.objects), start).flags
+    assert again[0].sentence == "After step 3 everything is as it was after step 1."
