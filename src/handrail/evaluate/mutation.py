@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def _package(
 
 def _sample(session: Path, wanted: int, seed: int) -> int:
     """Leave a seeded sample of the mutants in a session; returns how many there were."""
-    with sqlite3.connect(session) as db:
+    with closing(sqlite3.connect(session)) as db, db:
         jobs = [job for job, operator in db.execute(_JOBS) if "BitOr" not in operator]
         kept = set(random.Random(f"mutants/{seed}").sample(jobs, min(wanted, len(jobs))))  # noqa: S311 - seeded on purpose
         every = [r[0] for r in db.execute("SELECT job_id FROM work_items")]
@@ -121,7 +122,7 @@ def _sample(session: Path, wanted: int, seed: int) -> int:
 
 
 def _results(session: Path) -> tuple[int, list[dict[str, Any]]]:
-    with sqlite3.connect(session) as db:
+    with closing(sqlite3.connect(session)) as db:
         rows = db.execute(
             "SELECT r.test_outcome, s.module_path, s.start_pos_row, s.operator_name, r.diff FROM work_results r "
             "JOIN mutation_specs s ON s.job_id = r.job_id"

@@ -72,10 +72,14 @@ def default_path() -> Path:
 def connect(path: Path, durable: bool = True) -> sqlite3.Connection:
     """An open connection, WAL on, for the thread that asks."""
     db = sqlite3.connect(path, timeout=10.0, isolation_level=None)
-    db.execute("PRAGMA journal_mode=WAL")
-    # In WAL mode only FULL makes a commit survive the machine's crash, not just the process's.
-    db.execute(f"PRAGMA synchronous={'FULL' if durable else 'OFF'}")
-    db.execute("PRAGMA foreign_keys=ON")
+    try:
+        db.execute("PRAGMA journal_mode=WAL")
+        # In WAL mode only FULL makes a commit survive the machine's crash, not just the process's.
+        db.execute(f"PRAGMA synchronous={'FULL' if durable else 'OFF'}")
+        db.execute("PRAGMA foreign_keys=ON")
+    except sqlite3.Error:  # a file that is no database is found out only here
+        db.close()
+        raise
     return db
 
 
