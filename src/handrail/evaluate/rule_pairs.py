@@ -146,5 +146,7 @@ def planner(state: State, goals: list[Goal], options: EvalOptions, wanted: int) 
             and reference.true(rule.first, states[0], there.objects) != always
         ):
             continue  # the start is bad already: what a plan may do then is not what is counted here
+        if rule.kind is RuleKind.AFTER and rule.within == 0 and not reference.keeps(rule, states[:1], there.objects):
+            continue  # as in `pairs`: nothing that comes later can mend the first state
         counts["breaking"] += not reference.keeps(rule, states, there.objects)
     return counts
