@@ -9,6 +9,7 @@ from handrail.check.pipeline import DryRun
 from handrail.domain import LayerResult, Plan, Reason
 from handrail.execute.budget import Ended
 from handrail.mission import Mission, fixed_goal
+from handrail.propose.proposal import Effort
 from handrail.record.event import MemoryLog
 from handrail.record.journal import Journal
 
@@ -152,7 +153,7 @@ class RefusingDryRun:
 def test_a_refused_step_is_left_out_of_the_next_plan(build: Build) -> None:
     person = Person({"I understand": "yes", "Should I": "1", "Do you mean": "1"})
     trial: DryRun = RefusingDryRun("pick(robot_1, hand_1, sponge)")
-    outcome = build(person, dry_runs=(trial,)).run("wipe the table")
+    outcome = build(person, dry_runs=(trial,), effort=Effort(expansions=300)).run("wipe the table")
     assert outcome.reason in ("IMPOSSIBLE", "NO_PLAN", "REFUSED")
     plans = [p.plan_id for p in trial.seen]
     assert len(plans) == len(set(plans)), "the same plan came back"

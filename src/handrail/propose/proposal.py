@@ -25,7 +25,7 @@ class Effort:
     """
 
     calls: int = 3
-    expansions: int = 20_000
+    expansions: int = 5_000
 
     def __post_init__(self) -> None:
         if self.calls < 1 or self.expansions < 1:
